@@ -1,0 +1,45 @@
+import { rmSync } from "node:fs";
+import typescript from "@rollup/plugin-typescript";
+
+const entries = ["index", "rate-limit/index", "testing/index"];
+
+/** Starts from an empty folder, so that a file that lost its source cannot be published. */
+const clean = {
+  name: "clean",
+  buildStart() {
+    rmSync("dist", { recursive: true, force: true });
+  },
+};
+
+/** Writes every declaration a second time for CommonJS: TypeScript takes the format of a declaration from its ending. */
+const commonJsDeclarations = {
+  name: "common-js-declarations",
+  generateBundle(_options, bundle) {
+    for (const [file, asset] of Object.entries(bundle)) {
+      if (asset.type !== "asset" || !file.endsWith(".d.ts")) continue;
+      const source = String(asset.source).replace(
+        /(\b(?:from|import)\s*\(?\s*["']\.[^"']*)\.js(["'])/g,
+        "$1.cjs$2",
+      );
+      this.emitFile({ type: "asset", fileName: file.replace(/\.d\.ts$/, ".d.cts"), source });
+    }
+  },
+};
+
+const output = (format, extension, plugins = []) => ({
+  dir: "dist",
+  format,
+  exports: "named",
+  sourcemap: true,
+  preserveModules: true,
+  preserveModulesRoot: "src",
+  entryFileNames: `[name].${extension}`,
+  plugins,
+});
+
+export default {
+  input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
+  external: (id) => !id.startsWith(".") && !id.startsWith("/"),
+  plugins: [clean, typescript({ tsconfig: "tsconfig.build.json", noEmitOnError: true })],
+  output: [output("es", "js", [commonJsDeclarations]), output("cjs", "cjs")],
+};

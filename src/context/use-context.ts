@@ -1,0 +1,39 @@
+import { MissingContextError, NoEnvironmentError } from "./errors.js";
+import type { AnyContextKey, ContextKey } from "./key.js";
+import { requireKey } from "./key.js";
+import { currentFrame } from "./storage.js";
+
+/**
+ * The value of `key` for the calling code: the nearest `withContext`, else what the environment provides, else the
+ * key's default.
+ *
+ * @throws MissingContextError (`CONTEXT_MISSING`) when nothing is provided and the key has no default.
+ * @throws NoEnvironmentError (`ENVIRONMENT_MISSING`) the same, outside every environment.
+ * @throws EnvironmentStateError (`ENVIRONMENT_STATE`) when the environment of the calling code has stopped.
+ */
+export function useContext<T>(key: ContextKey<T>): T {
+  return lookUp(key, true) as T;
+}
+
+/**
+ * Like {@link useContext}, but undefined where nothing is provided and the key has no default, and outside every
+ * environment.
+ *
+ * @throws EnvironmentStateError (`ENVIRONMENT_STATE`) when the environment of the calling code has stopped.
+ */
+export function tryUseContext<T>(key: ContextKey<T>): T | undefined {
+  return lookUp(key, false) as T | undefined;
+}
+
+function lookUp(key: AnyContextKey, required: boolean): unknown {
+  const frame = currentFrame();
+  if (frame?.overrides?.has(key) === true) return frame.overrides.get(key) as unknown;
+  const slot = frame?.source?.find(key);
+  if (slot !== undefined) return slot.read();
+  const { defaultValue } = requireKey(key);
+  if (defaultValue !== undefined) return defaultValue();
+  if (!required) return undefined;
+  throw frame?.source === undefined
+    ? new NoEnvironmentError(key.name)
+    : new MissingContextError(key, frame.source);
+}

@@ -1,0 +1,86 @@
+const BRAND = Symbol.for("tidegate/error");
+
+/** Every code that an error of this package can carry. `docs/errors.md` has a heading and a remedy for each. */
+export type ErrorCode =
+  | "ARGUMENT_INVALID"
+  | "QUEUE_FULL"
+  | "WAIT_TOO_LONG"
+  | "LIMITER_CLOSED"
+  | "CONTEXT_MISSING"
+  | "ENVIRONMENT_MISSING"
+  | "PROVIDE_DUPLICATE"
+  | "LIFESPAN_INVALID"
+  | "ENVIRONMENT_STATE"
+  | "DEADLINE_EXCEEDED"
+  | "RUN_ABORTED";
+
+/**
+ * Base class of the errors that this package throws. `instanceof TidegateError` also recognises errors of another
+ * copy of the package in the same process (an ESM and a CommonJS copy, or two installed versions).
+ */
+export abstract class TidegateError extends Error {
+  /** Stable across releases; the message is for people and may change. */
+  abstract readonly code: ErrorCode;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    if (this === TidegateError) return isBranded(value);
+    return Function.prototype[Symbol.hasInstance].call(this, value);
+  }
+}
+
+function isBranded(value: unknown): value is TidegateError {
+  return typeof value === "object" && value !== null && BRAND in value;
+}
+
+/**
+ * Tells whether `error` was thrown by tidegate, by any copy of it in this process.
+ *
+ * @param error - Anything.
+ * @param code - When given, the error must also carry this code.
+ */
+export function isTidegateError(error: unknown, code?: ErrorCode): error is TidegateError {
+  return isBranded(error) && (code === undefined || error.code === code);
+}
+
+/** A value that an option or argument cannot take. Nothing was spent, queued or changed. */
+export class InvalidArgumentError extends TidegateError {
+  override readonly name = "InvalidArgumentError";
+  readonly code = "ARGUMENT_INVALID";
+
+  /**
+   * @param option - The option or argument, as the caller wrote it.
+   * @param requirement - What it must be, to follow "must be".
+   * @param received - What came instead.
+   */
+  constructor(
+    readonly option: string,
+    readonly requirement: string,
+    readonly received: unknown,
+  ) {
+    super(`"${option}" must be ${requirement}; got ${describeValue(received)}.`);
+  }
+}
+
+const LONGEST = 60;
+
+/** Names a value in a message: short, and unable to throw. */
+export function describeValue(value: unknown): string {
+  if (typeof value === "string") {
+    return JSON.stringify(value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value);
+  }
+  if (typeof value === "bigint") return `${String(value)}n`;
+  if (typeof value === "function") return value.name === "" ? "a function" : `the function ${value.name}`;
+  if (typeof value !== "object" || value === null) return Object.is(value, -0) ? "-0" : String(value);
+  if (Array.isArray(value)) return `an array of ${String(value.length)}`;
+  try {
+    const name: unknown = (value.constructor as { name?: unknown } | undefined)?.name;
+    return typeof name === "string" && name !== "" && name !== "Object" ? `a ${name}` : "an object";
+  } catch {
+    return "an object";
+  }
+}

@@ -1,0 +1,42 @@
+import { InvalidArgumentError } from "../errors.js";
+
+/** Returns `value` when it is an integer from 0 up that a double holds exactly; else throws. */
+export function requireCount(name: string, value: unknown): number {
+  if (isCount(value)) return value;
+  throw new InvalidArgumentError(name, "an integer from 0 up", value);
+}
+
+/** Whether `value` is a number of tokens that can be asked for. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Returns `value` when it is a finite number from `min` up; else throws. */
+export function requireFinite(name: string, value: unknown, min: number, unit: string): number {
+  if (typeof value === "number" && Number.isFinite(value) && value >= min) return value;
+  throw new InvalidArgumentError(name, `a finite number of ${unit} from ${String(min)} up`, value);
+}
+
+/** Returns `value` when it is a number above 0, Infinity included; else throws. */
+export function requireRate(name: string, value: unknown): number {
+  if (typeof value === "number" && value > 0) return value;
+  throw new InvalidArgumentError(name, "a number above 0 (tokens a second), or Infinity", value);
+}
+
+/** Returns `value` when it is an integer from 1 up or Infinity; else throws. */
+export function requireLimit(name: string, value: unknown): number {
+  if (value === Infinity || (Number.isSafeInteger(value) && (value as number) >= 1)) return value as number;
+  throw new InvalidArgumentError(name, "an integer from 1 up, or Infinity", value);
+}
+
+/** Returns `value` when it is a function; else throws. */
+export function requireFunction<F>(name: string, value: F): F {
+  if (typeof value === "function") return value;
+  throw new InvalidArgumentError(name, "a function", value);
+}
+
+/** Returns `value` when it is an object or undefined; else throws. */
+export function requireOptions<O extends object>(name: string, value: O | undefined): O | undefined {
+  if (value === undefined || (typeof value === "object" && (value as unknown) !== null)) return value;
+  throw new InvalidArgumentError(name, "an object of options", value);
+}

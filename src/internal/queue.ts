@@ -1,0 +1,50 @@
+/** A member of at most one queue, with the links in itself: joining and leaving allocate nothing. */
+export class QueueNode {
+  prev: QueueNode | undefined = undefined;
+  next: QueueNode | undefined = undefined;
+}
+
+/**
+ * First in, first out; a member anywhere in it leaves in constant time. The queue is the sentinel of its own ring:
+ * `next` is the oldest member, `prev` the newest.
+ */
+export class Queue<N extends QueueNode> extends QueueNode {
+  constructor() {
+    super();
+    this.prev = this;
+    this.next = this;
+  }
+
+  get head(): N | undefined {
+    return this.next === this ? undefined : (this.next as N);
+  }
+
+  /** Puts a node that is in no queue behind all others. */
+  push(node: N): void {
+    const newest = this.prev as QueueNode;
+    node.prev = newest;
+    node.next = this;
+    newest.next = node;
+    this.prev = node;
+  }
+
+  /** Takes a member out. Does nothing when the node is in no queue. */
+  remove(node: N): void {
+    const { prev, next } = node;
+    if (prev === undefined || next === undefined) return;
+    prev.next = next;
+    next.prev = prev;
+    node.prev = undefined;
+    node.next = undefined;
+  }
+
+  /** Members from oldest to newest; the one just handed out may leave meanwhile. */
+  *[Symbol.iterator](): Generator<N, void, void> {
+    let node = this.next as QueueNode;
+    while (node !== this) {
+      const next = node.next as QueueNode;
+      yield node as N;
+      node = next;
+    }
+  }
+}

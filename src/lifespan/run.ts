@@ -1,0 +1,29 @@
+import type { Scope } from "../cancellation/index.js";
+import type { Clock } from "../clock.js";
+
+/**
+ * One call that an environment counts as a run, from its begin to the settling of its result: what `stop()` waits for.
+ * Other copies of the package read it from the frame, so it holds plain data and methods.
+ */
+export interface Run {
+  /** The environment it belongs to; compared by identity. */
+  readonly environment: object;
+  /** The run whose code began this one; undefined when it began outside every run. */
+  readonly outer: Run | undefined;
+  /** Ends when the run is aborted, also by the end of a drain. */
+  readonly scope: Scope;
+  /** What time limits in this run are measured on. */
+  readonly clock: Clock;
+  /** Set from the moment that the environment was told to stop: main starts no further items. */
+  readonly stopRequest: { readonly reason: unknown } | undefined;
+  /**
+   * Calls `listener` once, when the environment is told to stop.
+   *
+   * @returns Takes the listener back.
+   */
+  onStopRequest(listener: (reason: unknown) => void): () => void;
+  /** Calls `body` in the frame of the run, with the overrides of the code that began it. */
+  enter<R>(body: () => R): R;
+  /** The run is over; the environment no longer waits for it. Calling it twice does nothing. */
+  end(): void;
+}
