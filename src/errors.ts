@@ -27,7 +27,7 @@ export abstract class TidegateError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  static [Symbol.hasInstance](value: unknown): boolean {
+  static override [Symbol.hasInstance](value: unknown): boolean {
     if (this === TidegateError) return isBranded(value);
     return Function.prototype[Symbol.hasInstance].call(this, value);
   }
@@ -51,18 +51,20 @@ export function isTidegateError(error: unknown, code?: ErrorCode): error is Tide
 export class InvalidArgumentError extends TidegateError {
   override readonly name = "InvalidArgumentError";
   readonly code = "ARGUMENT_INVALID";
+  readonly option: string;
+  readonly requirement: string;
+  readonly received: unknown;
 
   /**
    * @param option - The option or argument, as the caller wrote it.
    * @param requirement - What it must be, to follow "must be".
    * @param received - What came instead.
    */
-  constructor(
-    readonly option: string,
-    readonly requirement: string,
-    readonly received: unknown,
-  ) {
+  constructor(option: string, requirement: string, received: unknown) {
     super(`"${option}" must be ${requirement}; got ${describeValue(received)}.`);
+    this.option = option;
+    this.requirement = requirement;
+    this.received = received;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import { type Clock, isSameClock } from "../clock.js";
 import { registry } from "../internal/registry.js";
 
 /** A moment on a clock. */
@@ -31,4 +31,10 @@ export interface AmbientScope {
 /** The scope that the calling code runs in; undefined outside every run, time limit and fan-out. */
 export function ambientScope(): AmbientScope | undefined {
   return registry().ambientScope?.();
+}
+
+/** Milliseconds until the deadline of `scope`; Infinity without one, or when it stands on another clock. */
+export function timeLeftMs(scope: AmbientScope | undefined, clock: Clock, now: number): number {
+  const deadline = scope?.deadline;
+  return deadline === undefined || !isSameClock(deadline.clock, clock) ? Infinity : deadline.at - now;
 }

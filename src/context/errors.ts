@@ -36,13 +36,15 @@ export class MissingContextError extends TidegateError {
 export class NoEnvironmentError extends TidegateError {
   override readonly name = "NoEnvironmentError";
   readonly code = "ENVIRONMENT_MISSING";
+  /** The name of the key that was asked for. */
+  readonly key: string;
 
-  /** @param key - The name of the key that was asked for. */
-  constructor(readonly key: string) {
+  constructor(key: string) {
     super(
       `Context key "${key}" was asked for outside every environment. Run the code with app.run() or ` +
         `environment.run(body). A callback that an emitter, a queue or a timer calls later needs ` +
         `bindContext(callback) where it is registered; code at the top of a module runs before any environment.`,
     );
+    this.key = key;
   }
 }

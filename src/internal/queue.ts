@@ -38,13 +38,13 @@ export class Queue<N extends QueueNode> extends QueueNode {
     node.next = undefined;
   }
 
-  /** Members from oldest to newest; the one just handed out may leave meanwhile. */
+  /** Members from oldest to newest; the queue must not change meanwhile. */
   *[Symbol.iterator](): Generator<N, void, void> {
-    let node = this.next as QueueNode;
-    while (node !== this) {
-      const next = node.next as QueueNode;
-      yield node as N;
-      node = next;
-    }
+    for (let node = this.next; node !== this; node = (node as QueueNode).next) yield node as N;
+  }
+
+  /** The oldest member again and again until none is left; whoever takes one must see to it that it leaves. */
+  *drain(): Generator<N, void, void> {
+    for (let head = this.head; head !== undefined; head = this.head) yield head;
   }
 }

@@ -1,0 +1,57 @@
+import { TidegateError } from "../errors.js";
+
+/** The line is full: `maxQueue` callers wait already. Nothing was spent. */
+export class QueueFullError extends TidegateError {
+  override readonly name = "QueueFullError";
+  readonly code = "QUEUE_FULL";
+  /** The name of the limiter. */
+  readonly limiter: string;
+  readonly maxQueue: number;
+
+  constructor(limiter: string, maxQueue: number) {
+    super(
+      `Limiter "${limiter}" has ${String(maxQueue)} callers waiting, as many as maxQueue allows. ` +
+        `Call later, raise maxQueue, or bound the fan-out with map(f, items, { concurrency }).`,
+    );
+    this.limiter = limiter;
+    this.maxQueue = maxQueue;
+  }
+}
+
+/** The tokens will not be there in the time that the caller has. Nothing was spent. */
+export class WaitTooLongError extends TidegateError {
+  override readonly name = "WaitTooLongError";
+  readonly code = "WAIT_TOO_LONG";
+  /** The name of the limiter. */
+  readonly limiter: string;
+  /** The wait as it was foreseen when the call failed, in milliseconds. */
+  readonly estimatedWaitMs: number;
+  /** The longest wait that the caller allowed, in milliseconds: `maxWaitMs`, or what was left of a time limit. */
+  readonly maxWaitMs: number;
+
+  constructor(limiter: string, estimatedWaitMs: number, maxWaitMs: number) {
+    super(
+      `Limiter "${limiter}" would need about ${String(Math.ceil(estimatedWaitMs))} ms; the caller allows ` +
+        `${String(Math.floor(maxWaitMs))} ms. Call again in ${String(Math.ceil(estimatedWaitMs))} ms, or allow more.`,
+    );
+    this.limiter = limiter;
+    this.estimatedWaitMs = estimatedWaitMs;
+    this.maxWaitMs = maxWaitMs;
+  }
+}
+
+/** The limiter was closed: by `close()`, or with the environment that provides it. `cause` is the reason given. */
+export class LimiterClosedError extends TidegateError {
+  override readonly name = "LimiterClosedError";
+  readonly code = "LIMITER_CLOSED";
+  /** The name of the limiter. */
+  readonly limiter: string;
+
+  constructor(limiter: string, reason: unknown) {
+    super(
+      `Limiter "${limiter}" is closed and grants nothing any more. Make a new one, or finish the calls before it is closed.`,
+      reason === undefined ? undefined : { cause: reason },
+    );
+    this.limiter = limiter;
+  }
+}

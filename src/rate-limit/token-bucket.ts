@@ -1,0 +1,194 @@
+import type { Meter } from "./meter.js";
+
+/** How late a timer may be and still have its tokens made up for, in milliseconds. */
+export const LATE_TIMER_MS = 5;
+
+// Sums of doubles come out a hair low: 1000/3 ms three times is 999.9999999999999. Half a nanosecond of rate covers
+// it; half a thousandth of a token bounds it at very high rates.
+const SLACK_MS = 5e-7;
+const MOST_SLACK = 0.5;
+
+export interface BucketShape {
+  /** Tokens gained a second: above 0, or Infinity. */
+  readonly rate: number;
+  /** Most tokens held while nobody waits: from 1 up, may be fractional. */
+  readonly capacity: number;
+}
+
+/**
+ * A token bucket (Turner 1986, "New directions in communications") as arithmetic over the time it is given: no
+ * promise, no timer, no clock.
+ *
+ * The level is kept in thousandths of a token, so that whole rates and whole milliseconds stay whole, as a straight
+ * line from the last moment at which it was cut off: taking a token lowers the line and moves nothing, so the millionth
+ * grant of a backlog is as exact as the first.
+ */
+export class TokenBucket implements Meter<number> {
+  /** Tokens that the waiting line asks for. */
+  queued = 0;
+  /** Tokens taken so far. */
+  taken = 0;
+  // Every field starts as a number: one that is undefined for a moment costs an allocation at each later change.
+  #rate = 0;
+  #capacity = 0;
+  /** The level at `#since`, in thousandths; below 0 is debt. */
+  #level = 0;
+  #since = 0;
+  /** The cost of the head of the line; 0 while nobody waits. */
+  #head = 0;
+  /** Most thousandths that the level may reach now. */
+  #most = 0;
+  #slack = 0;
+  #pausedUntil: number | undefined = undefined;
+
+  /** @param tokens - What it holds at `now`, at most the capacity. */
+  constructor(shape: BucketShape, tokens: number, now: number) {
+    this.#rate = shape.rate;
+    this.#capacity = shape.capacity;
+    this.#level = tokens * 1000;
+    this.#since = now;
+    this.#most = this.#mostNow();
+    this.#slack = slackOf(shape.rate);
+  }
+
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  /** Tokens at `now`: may be fractional; negative is debt. */
+  available(now: number): number {
+    return this.#settle(now) / 1000;
+  }
+
+  /** Milliseconds from `now` until the pause ends; 0 when none holds. */
+  pausedForMs(now: number): number {
+    return this.#isPaused(now) ? (this.#pausedUntil as number) - now : 0;
+  }
+
+  tryTake(tokens: number, now: number): boolean {
+    const level = this.#settle(now);
+    if (this.#pausedUntil !== undefined || level + this.#slack < tokens * 1000) return false;
+    this.#level -= tokens * 1000;
+    this.taken += tokens;
+    return true;
+  }
+
+  headWaitMs(head: number, now: number): number {
+    return this.#waitMs(head, now);
+  }
+
+  estimateMs(tokens: number, now: number): number {
+    return this.#waitMs(this.queued + tokens, now);
+  }
+
+  join(tokens: number): void {
+    this.queued += tokens;
+  }
+
+  leave(tokens: number): void {
+    this.queued -= tokens;
+  }
+
+  /**
+   * While anyone waits the level may stand 5 ms of rate above its cap, and for a head above the capacity the cap is
+   * that head. What is above the new cap is lost when the cap comes down.
+   */
+  lead(head: number | undefined, now: number): void {
+    this.#settle(now);
+    const before = this.#cap();
+    this.#head = head ?? 0;
+    this.#most = this.#mostNow();
+    if (this.#head === 0 || this.#cap() < before) this.#cut(this.#cap(), now);
+  }
+
+  /** Puts tokens back, up to the cap; never lowers the level. */
+  refund(tokens: number, now: number): void {
+    const room = this.#cap() - this.#settle(now);
+    if (room > 0) this.#level += Math.min(tokens * 1000, room);
+  }
+
+  /** Takes tokens whether they are there or not. */
+  charge(tokens: number, now: number): void {
+    this.#settle(now);
+    this.#level -= tokens * 1000;
+  }
+
+  /** Grants nothing for `ms` from `now`; a pause that ends later stays. */
+  pause(ms: number, now: number): void {
+    this.#settle(now);
+    this.#pausedUntil = Math.max(this.#pausedUntil ?? now, now + ms);
+  }
+
+  resume(now: number): void {
+    this.#settle(now);
+    if (this.#pausedUntil !== undefined) this.#endPause(now);
+  }
+
+  /** Changes rate and capacity and keeps the level, debt included, up to the new cap. */
+  reshape(shape: BucketShape, now: number): void {
+    const level = this.#settle(now);
+    this.#rate = shape.rate;
+    this.#capacity = shape.capacity;
+    this.#slack = slackOf(shape.rate);
+    this.#most = this.#mostNow();
+    this.#level = Math.min(level, this.#cap());
+    this.#since = now;
+  }
+
+  /** The cap without the allowance for late timers, in thousandths. */
+  #cap(): number {
+    return Math.max(this.#capacity, this.#head) * 1000;
+  }
+
+  #mostNow(): number {
+    return this.#head === 0 ? this.#cap() : this.#cap() + LATE_TIMER_MS * this.#rate;
+  }
+
+  #at(now: number): number {
+    return this.#rate === Infinity ? Infinity : this.#level + (now - this.#since) * this.#rate;
+  }
+
+  #isPaused(now: number): boolean {
+    return this.#pausedUntil !== undefined && now < this.#pausedUntil;
+  }
+
+  /** Brings cap and pause up to `now`; returns the level then. */
+  #settle(now: number): number {
+    if (this.#pausedUntil !== undefined && now >= this.#pausedUntil) this.#endPause(this.#pausedUntil);
+    const level = this.#at(now);
+    if (level <= this.#most) return level;
+    this.#level = this.#most;
+    this.#since = now;
+    return this.#most;
+  }
+
+  // Those who were held come back at the sustained rate, not as a burst.
+  #endPause(at: number): void {
+    this.#pausedUntil = undefined;
+    this.#cut(Math.min(1000, this.#most), at);
+  }
+
+  #cut(most: number, now: number): void {
+    const level = this.#at(now);
+    if (level <= most) return;
+    this.#level = most;
+    this.#since = now;
+  }
+
+  #waitMs(tokens: number, now: number): number {
+    const level = this.#settle(now);
+    if (this.#pausedUntil === undefined) return this.#gainMs(level, tokens);
+    const until = this.#pausedUntil;
+    const then = Math.min(this.#at(until), this.#most, 1000);
+    return until - now + this.#gainMs(then, tokens);
+  }
+
+  #gainMs(level: number, tokens: number): number {
+    const missing = tokens * 1000 - level;
+    return missing <= this.#slack ? 0 : missing / this.#rate;
+  }
+}
+
+function slackOf(rate: number): number {
+  return Math.min(rate * SLACK_MS, MOST_SLACK);
+}

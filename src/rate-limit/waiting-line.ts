@@ -1,0 +1,245 @@
+import { type AmbientScope, ambientScope, timeLeftMs } from "../cancellation/index.js";
+import type { Clock } from "../clock.js";
+import { DeadlineHeap } from "../internal/deadline-heap.js";
+import { Deferred } from "../internal/deferred.js";
+import { Queue } from "../internal/queue.js";
+import { Alarm } from "./alarm.js";
+import { Census } from "./census.js";
+import { Departures } from "./departures.js";
+import { LimiterClosedError, QueueFullError, WaitTooLongError } from "./errors.js";
+import type { AcquireOptions } from "./limiter.js";
+import type { LineView, Meter } from "./meter.js";
+import { limiterObserver } from "./observer.js";
+import { LATE_TIMER_MS } from "./token-bucket.js";
+import { ConditionalWaiter, isConditional, Waiter } from "./waiter.js";
+
+const GRANTED = Promise.resolve();
+
+/** Most that rounding adds to an estimate, in milliseconds. */
+const ROUNDING_MS = 1e-6;
+
+export interface LineOptions<C> {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly maxQueue: number;
+  readonly meter: Meter<C>;
+}
+
+/**
+ * Callers that wait for a meter, first in, first out. It knows order, who leaves early, and the one timer; what fits
+ * when is the meter's business.
+ */
+export class WaitingLine<C> implements LineView<C> {
+  readonly name: string;
+  readonly clock: Clock;
+  granted = 0;
+  aborted = 0;
+  #closed: { readonly reason: unknown } | undefined = undefined;
+  readonly #meter: Meter<C>;
+  readonly #maxQueue: number;
+  readonly #queue = new Queue<Waiter<C>>();
+  readonly #departures = new Departures<ConditionalWaiter<C>>((waiters, reason) => {
+    this.#dropAll(waiters, reason);
+  });
+  readonly #deadlines = new DeadlineHeap<ConditionalWaiter<C>>((waiter) => !waiter.waits);
+  readonly #alarm: Alarm;
+  readonly #census = new Census();
+  #idle: Deferred<void> | undefined = undefined;
+
+  constructor(options: LineOptions<C>) {
+    this.name = options.name;
+    this.clock = options.clock;
+    this.#maxQueue = options.maxQueue;
+    this.#meter = options.meter;
+    this.#alarm = new Alarm(options.clock, (now) => {
+      this.wake(now);
+    });
+    this.#meter.attach?.(this);
+  }
+
+  /**
+   * Waits for `cost`. The checks come in a fixed order, and whoever fails one spends nothing.
+   *
+   * @param free - The cost is nothing: granted in every state of an open line.
+   */
+  acquire(cost: C, options: AcquireOptions | undefined, free: boolean): Promise<void> {
+    if (this.#closed !== undefined) return Promise.reject(this.closedError());
+    const signal = options?.signal;
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    const scope = ambientScope();
+    if (scope?.ended === true) return Promise.reject(scope.reason);
+    if (free) return GRANTED;
+    const now = this.clock.now();
+    if (this.tryTake(cost, now)) return GRANTED;
+    if (this.queued >= this.#maxQueue) return Promise.reject(new QueueFullError(this.name, this.#maxQueue));
+    const maxWaitMs = options?.maxWaitMs ?? Infinity;
+    const refusal = this.#refusal(cost, now, maxWaitMs, scope);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    return this.#join(cost, now, signal, scope, maxWaitMs);
+  }
+
+  /** Takes `cost` now, or nothing; false while anyone waits. */
+  tryTake(cost: C, now: number): boolean {
+    if (this.queued > 0 || !this.#meter.tryTake(cost, now)) return false;
+    this.granted += 1;
+    limiterObserver()?.granted({ limiter: this.name, cost, waitedMs: 0 });
+    return true;
+  }
+
+  *costs(): Generator<C, void, void> {
+    for (const { cost } of this.#queue) yield cost;
+  }
+
+  /** Grants what fits now, lets those go whose time is over, and sets the alarm for what comes next. */
+  wake(now = this.clock.now()): void {
+    if (this.queued === 0) return;
+    // A caller whose time was over before the timer's usual lateness must not be granted because a stall hid it.
+    this.#expire(now - LATE_TIMER_MS, now);
+    do this.#grantWhatFits(now);
+    while (this.#expire(now, now));
+    this.#setAlarm(now);
+  }
+
+  /** Rejects whoever waits and whoever comes. */
+  close(reason: unknown): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = { reason };
+    this.#dropAll(this.#queue.drain(), this.closedError());
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  closedError(): LimiterClosedError {
+    return new LimiterClosedError(this.name, this.#closed?.reason);
+  }
+
+  /** Resolves when nobody waits any more; at once when nobody does. */
+  onIdle(): Promise<void> {
+    if (this.queued === 0) return GRANTED;
+    return (this.#idle ??= new Deferred()).promise;
+  }
+
+  /** Callers in line. */
+  get queued(): number {
+    return this.#census.waiting;
+  }
+
+  /** Milliseconds that all callers together have waited so far, those in line included. */
+  waitedMs(now: number): number {
+    return this.#census.waitedMs(now);
+  }
+
+  #refusal(
+    cost: C,
+    now: number,
+    maxWaitMs: number,
+    scope: AmbientScope | undefined,
+  ): WaitTooLongError | undefined {
+    const limit = Math.min(maxWaitMs, timeLeftMs(scope, this.clock, now));
+    if (limit === Infinity) return undefined;
+    const estimate = this.#meter.estimateMs(cost, now);
+    return estimate > limit + ROUNDING_MS ? new WaitTooLongError(this.name, estimate, limit) : undefined;
+  }
+
+  #join(
+    cost: C,
+    now: number,
+    signal: AbortSignal | undefined,
+    scope: AmbientScope | undefined,
+    maxWaitMs: number,
+  ): Promise<void> {
+    const observer = limiterObserver();
+    const conditional =
+      signal !== undefined || scope !== undefined || maxWaitMs !== Infinity || observer !== undefined;
+    const waiter = conditional ? new ConditionalWaiter(cost, now, maxWaitMs) : new Waiter(cost);
+    this.#census.change(1, now);
+    this.#queue.push(waiter);
+    this.#meter.join(cost);
+    if (isConditional(waiter)) {
+      if (signal !== undefined) waiter.signal = this.#departures.follow(signal, waiter);
+      if (scope !== undefined) waiter.scope = this.#departures.follow(scope, waiter);
+      if (maxWaitMs !== Infinity) this.#deadlines.add(now + maxWaitMs, waiter);
+    }
+    if (this.queued === 1) this.#meter.lead(cost, now);
+    if (this.queued === 1 || maxWaitMs !== Infinity) this.#setAlarm(now);
+    observer?.waited({ limiter: this.name, cost });
+    return waiter.promise;
+  }
+
+  #grantWhatFits(now: number): void {
+    const observer = limiterObserver();
+    for (let waiter = this.#queue.head; waiter !== undefined; waiter = this.#queue.head) {
+      if (!this.#meter.tryTake(waiter.cost, now)) return;
+      this.#takeOut(waiter, now);
+      this.granted += 1;
+      waiter.grant();
+      observer?.granted({ limiter: this.name, cost: waiter.cost, waitedMs: waitOf(waiter, now) });
+    }
+  }
+
+  /** Lets those go whose deadline is at `limit` or before; whether there were any. */
+  #expire(limit: number, now: number): boolean {
+    let any = false;
+    for (
+      let waiter = this.#deadlines.takeDue(limit);
+      waiter !== undefined;
+      waiter = this.#deadlines.takeDue(limit)
+    ) {
+      const { maxWaitMs } = waiter;
+      const more = this.#meter.headWaitMs((this.#queue.head as Waiter<C>).cost, now);
+      this.#drop(waiter, new WaitTooLongError(this.name, maxWaitMs + more, maxWaitMs), now, false);
+      any = true;
+    }
+    return any;
+  }
+
+  #dropAll(waiters: Iterable<Waiter<C>>, reason: unknown): void {
+    const now = this.clock.now();
+    for (const waiter of waiters) this.#drop(waiter, reason, now, true);
+    this.wake(now);
+  }
+
+  #drop(waiter: Waiter<C>, reason: unknown, now: number, handled: boolean): void {
+    this.#takeOut(waiter, now);
+    this.aborted += 1;
+    waiter.reject(reason, handled);
+    limiterObserver()?.left({ limiter: this.name, cost: waiter.cost, waitedMs: waitOf(waiter, now), reason });
+  }
+
+  #takeOut(waiter: Waiter<C>, now: number): void {
+    const led = this.#queue.head === waiter;
+    this.#census.change(-1, now);
+    this.#queue.remove(waiter);
+    this.#meter.leave(waiter.cost);
+    if (led) this.#meter.lead(this.#next(), now);
+    if (isConditional(waiter)) {
+      if (waiter.signal !== undefined) this.#departures.unfollow(waiter.signal);
+      if (waiter.scope !== undefined) this.#departures.unfollow(waiter.scope);
+      if (waiter.maxWaitMs !== Infinity) this.#deadlines.noteOver();
+    }
+    if (this.queued === 0) this.#rest();
+  }
+
+  #next(): C | undefined {
+    return this.#queue.head?.cost;
+  }
+
+  #rest(): void {
+    this.#alarm.clear();
+    this.#idle?.resolve();
+    this.#idle = undefined;
+  }
+
+  #setAlarm(now: number): void {
+    const head = this.#queue.head;
+    if (head === undefined) return;
+    const next = Math.min(now + this.#meter.headWaitMs(head.cost, now), this.#deadlines.earliest());
+    if (next !== Infinity) this.#alarm.set(next, now);
+  }
+}
+
+function waitOf<C>(waiter: Waiter<C>, now: number): number {
+  return isConditional(waiter) ? now - waiter.joinedAt : 0;
+}
