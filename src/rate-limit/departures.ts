@@ -84,6 +84,11 @@ class Group<W> extends Queue<Membership<W>> implements ScopeListener {
   }
 }
 
+/** Whether it has ended, told everyone yet or not. */
+export function hasEnded(source: Source): boolean {
+  return isSignal(source) ? source.aborted : source.ended;
+}
+
 function isSignal(source: Source): source is AbortSignal {
   return "addEventListener" in source;
 }

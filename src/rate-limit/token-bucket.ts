@@ -34,8 +34,9 @@ export class TokenBucket implements Meter<number> {
   /** The level at `#since`, in thousandths; below 0 is debt. */
   #level = 0;
   #since = 0;
-  /** The cost of the head of the line; 0 while nobody waits. */
+  /** The cost of the head of the line; 0 while nobody waits, and for a head that needs none of these tokens. */
   #head = 0;
+  #waiting = false;
   /** Most thousandths that the level may reach now. */
   #most = 0;
   #slack = 0;
@@ -70,6 +71,8 @@ export class TokenBucket implements Meter<number> {
     if (this.#pausedUntil !== undefined || level + this.#slack < tokens * 1000) return false;
     this.#level -= tokens * 1000;
     this.taken += tokens;
+    // A head above the capacity has what it saved up: what is left is the tail of a late timer, for those behind it.
+    this.#head = Math.min(this.#head, 1);
     return true;
   }
 
@@ -97,8 +100,9 @@ export class TokenBucket implements Meter<number> {
     this.#settle(now);
     const before = this.#cap();
     this.#head = head ?? 0;
+    this.#waiting = head !== undefined;
     this.#most = this.#mostNow();
-    if (this.#head === 0 || this.#cap() < before) this.#cut(this.#cap(), now);
+    if (!this.#waiting || this.#cap() < before) this.#cut(this.#cap(), now);
   }
 
   /** Puts tokens back, up to the cap; never lowers the level. */
@@ -141,7 +145,7 @@ export class TokenBucket implements Meter<number> {
   }
 
   #mostNow(): number {
-    return this.#head === 0 ? this.#cap() : this.#cap() + LATE_TIMER_MS * this.#rate;
+    return this.#waiting ? this.#cap() + LATE_TIMER_MS * this.#rate : this.#cap();
   }
 
   #at(now: number): number {
@@ -185,7 +189,8 @@ export class TokenBucket implements Meter<number> {
 
   #gainMs(level: number, tokens: number): number {
     const missing = tokens * 1000 - level;
-    return missing <= this.#slack ? 0 : missing / this.#rate;
+    // At the slowest rates the quotient overflows, and a wait of Infinity would get no timer.
+    return missing <= this.#slack ? 0 : Math.min(missing / this.#rate, Number.MAX_VALUE);
   }
 }
 

@@ -1,5 +1,5 @@
 import { QueueNode } from "../internal/queue.js";
-import type { Membership } from "./departures.js";
+import { hasEnded, type Membership, type Source } from "./departures.js";
 
 /** A caller in line. Kept small: a backlog holds very many. */
 export class Waiter<C> extends QueueNode {
@@ -46,10 +46,22 @@ export class ConditionalWaiter<C> extends Waiter<C> {
   get waits(): boolean {
     return this.next !== undefined;
   }
+
+  /** The signal or scope that has ended already, but has not come to this waiter yet. */
+  get endedBy(): Source | undefined {
+    const signal = this.signal?.group.source;
+    if (signal !== undefined && hasEnded(signal)) return signal;
+    const scope = this.scope?.group.source;
+    return scope !== undefined && hasEnded(scope) ? scope : undefined;
+  }
 }
 
 export function isConditional<C>(waiter: Waiter<C>): waiter is ConditionalWaiter<C> {
   return waiter instanceof ConditionalWaiter;
+}
+
+export function waitOf<C>(waiter: Waiter<C>, now: number): number {
+  return isConditional(waiter) ? now - waiter.joinedAt : 0;
 }
 
 function ignore(): void {

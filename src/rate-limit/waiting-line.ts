@@ -11,7 +11,7 @@ import type { AcquireOptions } from "./limiter.js";
 import type { LineView, Meter } from "./meter.js";
 import { limiterObserver } from "./observer.js";
 import { LATE_TIMER_MS } from "./token-bucket.js";
-import { ConditionalWaiter, isConditional, Waiter } from "./waiter.js";
+import { ConditionalWaiter, isConditional, Waiter, waitOf } from "./waiter.js";
 
 const GRANTED = Promise.resolve();
 
@@ -70,10 +70,12 @@ export class WaitingLine<C> implements LineView<C> {
     if (scope?.ended === true) return Promise.reject(scope.reason);
     if (free) return GRANTED;
     const now = this.clock.now();
-    if (this.tryTake(cost, now)) return GRANTED;
-    if (this.queued >= this.#maxQueue) return Promise.reject(new QueueFullError(this.name, this.#maxQueue));
     const maxWaitMs = options?.maxWaitMs ?? Infinity;
-    const refusal = this.#refusal(cost, now, maxWaitMs, scope);
+    const limit = Math.min(maxWaitMs, timeLeftMs(scope, this.clock, now));
+    // A caller whose time limit has passed gets nothing, though the end of its scope has not come yet.
+    if (limit >= 0 && this.tryTake(cost, now)) return GRANTED;
+    if (this.queued >= this.#maxQueue) return Promise.reject(new QueueFullError(this.name, this.#maxQueue));
+    const refusal = this.#refusal(cost, now, limit);
     if (refusal !== undefined) return Promise.reject(refusal);
     return this.#join(cost, now, signal, scope, maxWaitMs);
   }
@@ -131,13 +133,7 @@ export class WaitingLine<C> implements LineView<C> {
     return this.#census.waitedMs(now);
   }
 
-  #refusal(
-    cost: C,
-    now: number,
-    maxWaitMs: number,
-    scope: AmbientScope | undefined,
-  ): WaitTooLongError | undefined {
-    const limit = Math.min(maxWaitMs, timeLeftMs(scope, this.clock, now));
+  #refusal(cost: C, now: number, limit: number): WaitTooLongError | undefined {
     if (limit === Infinity) return undefined;
     const estimate = this.#meter.estimateMs(cost, now);
     return estimate > limit + ROUNDING_MS ? new WaitTooLongError(this.name, estimate, limit) : undefined;
@@ -169,36 +165,48 @@ export class WaitingLine<C> implements LineView<C> {
   }
 
   #grantWhatFits(now: number): void {
-    const observer = limiterObserver();
-    for (let waiter = this.#queue.head; waiter !== undefined; waiter = this.#queue.head) {
-      if (!this.#meter.tryTake(waiter.cost, now)) return;
-      this.#takeOut(waiter, now);
-      this.granted += 1;
-      waiter.grant();
-      observer?.granted({ limiter: this.name, cost: waiter.cost, waitedMs: waitOf(waiter, now) });
+    for (let head = this.#queue.head; head !== undefined; head = this.#queue.head) {
+      // Ended by a signal or scope of which somebody else was told first, who has moved the line.
+      const end = isConditional(head) ? head.endedBy : undefined;
+      if (end !== undefined) this.#drop(head, end.reason, now, true);
+      else if (this.#meter.tryTake(head.cost, now)) this.#grant(head, now);
+      else return;
+      this.#leadAfter(head, now);
     }
+  }
+
+  #grant(waiter: Waiter<C>, now: number): void {
+    this.#takeOut(waiter, now);
+    this.granted += 1;
+    waiter.grant();
+    limiterObserver()?.granted({ limiter: this.name, cost: waiter.cost, waitedMs: waitOf(waiter, now) });
   }
 
   /** Lets those go whose deadline is at `limit` or before; whether there were any. */
   #expire(limit: number, now: number): boolean {
-    let any = false;
-    for (
-      let waiter = this.#deadlines.takeDue(limit);
-      waiter !== undefined;
-      waiter = this.#deadlines.takeDue(limit)
-    ) {
+    const head = this.#queue.head;
+    let waiter = this.#deadlines.takeDue(limit);
+    if (head === undefined || waiter === undefined) return false;
+    const more = this.#meter.headWaitMs(head.cost, now);
+    for (; waiter !== undefined; waiter = this.#deadlines.takeDue(limit)) {
       const { maxWaitMs } = waiter;
-      const more = this.#meter.headWaitMs((this.#queue.head as Waiter<C>).cost, now);
       this.#drop(waiter, new WaitTooLongError(this.name, maxWaitMs + more, maxWaitMs), now, false);
-      any = true;
     }
-    return any;
+    this.#leadAfter(head, now);
+    return true;
   }
 
   #dropAll(waiters: Iterable<Waiter<C>>, reason: unknown): void {
     const now = this.clock.now();
+    const head = this.#queue.head;
     for (const waiter of waiters) this.#drop(waiter, reason, now, true);
+    this.#leadAfter(head, now);
     this.wake(now);
+  }
+
+  /** Names the new head once all who leave together are out: one of them must not cost it what the old head had. */
+  #leadAfter(head: Waiter<C> | undefined, now: number): void {
+    if (this.#queue.head !== head) this.#meter.lead(this.#queue.head?.cost, now);
   }
 
   #drop(waiter: Waiter<C>, reason: unknown, now: number, handled: boolean): void {
@@ -209,21 +217,15 @@ export class WaitingLine<C> implements LineView<C> {
   }
 
   #takeOut(waiter: Waiter<C>, now: number): void {
-    const led = this.#queue.head === waiter;
     this.#census.change(-1, now);
     this.#queue.remove(waiter);
     this.#meter.leave(waiter.cost);
-    if (led) this.#meter.lead(this.#next(), now);
     if (isConditional(waiter)) {
       if (waiter.signal !== undefined) this.#departures.unfollow(waiter.signal);
       if (waiter.scope !== undefined) this.#departures.unfollow(waiter.scope);
       if (waiter.maxWaitMs !== Infinity) this.#deadlines.noteOver();
     }
     if (this.queued === 0) this.#rest();
-  }
-
-  #next(): C | undefined {
-    return this.#queue.head?.cost;
   }
 
   #rest(): void {
@@ -238,8 +240,4 @@ export class WaitingLine<C> implements LineView<C> {
     const next = Math.min(now + this.#meter.headWaitMs(head.cost, now), this.#deadlines.earliest());
     if (next !== Infinity) this.#alarm.set(next, now);
   }
-}
-
-function waitOf<C>(waiter: Waiter<C>, now: number): number {
-  return isConditional(waiter) ? now - waiter.joinedAt : 0;
 }

@@ -1,0 +1,50 @@
+// What a program gets from `tidegate`: names only. A name that is in no entry file is private.
+export { bindContext, ContextKey, tryUseContext, useContext, withContext } from "./context/index.js";
+export { MissingContextError, NoEnvironmentError } from "./context/index.js";
+export type { ContextKeyOptions } from "./context/index.js";
+
+export {
+  composeLifespans,
+  defaultEnvironment,
+  Environment,
+  lifespan,
+  start,
+  stop,
+} from "./lifespan/index.js";
+export { DuplicateProvideError, EnvironmentStateError, LifespanError } from "./lifespan/index.js";
+export type {
+  EnvironmentBuilder,
+  EnvironmentOptions,
+  EnvironmentState,
+  Lifespan,
+  ValueDescription,
+} from "./lifespan/index.js";
+
+export { observeLimiters, perHour, perMinute, RateLimiter } from "./rate-limit/index.js";
+export { LimiterClosedError, QueueFullError, WaitTooLongError } from "./rate-limit/index.js";
+export type {
+  AcquireOptions,
+  Limiter,
+  LimiterEvent,
+  LimiterObserver,
+  RateLimiterOptions,
+  RateLimiterStats,
+  RateOptions,
+} from "./rate-limit/index.js";
+
+export { App, checkCancellation, fn, map, useSignal, withTimeout } from "./pipeline/index.js";
+export { DeadlineExceededError, RunAbortedError } from "./pipeline/index.js";
+export type {
+  AppOptions,
+  CorrectableLimiter,
+  FnNameOptions,
+  FnOptions,
+  FnRateLimit,
+  MapOptions,
+  RunHandle,
+  RunOptions,
+} from "./pipeline/index.js";
+
+export { InvalidArgumentError, isTidegateError, TidegateError } from "./errors.js";
+export type { ErrorCode } from "./errors.js";
+export type { Clock } from "./clock.js";

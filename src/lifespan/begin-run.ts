@@ -1,0 +1,25 @@
+import { currentFrame } from "../context/index.js";
+import { requireCore } from "./core.js";
+import type { Environment } from "./environment.js";
+import type { Run } from "./run.js";
+
+/** The run that the calling code belongs to; undefined outside every run. */
+export function currentRun(): Run | undefined {
+  return currentFrame()?.run as Run | undefined;
+}
+
+/**
+ * Begins a run, which the environment waits for until its `end()`.
+ *
+ * @throws EnvironmentStateError (`ENVIRONMENT_STATE`) when the environment does not run. While it drains, code that is
+ *   part of a run of it may still begin runs.
+ */
+export function beginRun(environment: Environment): Run {
+  return requireCore("environment", environment).beginRun();
+}
+
+/** Returns `environment` when it is an Environment, of any copy of the package; else throws. */
+export function requireEnvironment(environment: Environment): Environment {
+  requireCore("environment", environment);
+  return environment;
+}

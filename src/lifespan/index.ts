@@ -1,0 +1,10 @@
+export { beginRun, currentRun, requireEnvironment } from "./begin-run.js";
+export type { EnvironmentBuilder, Lifespan } from "./builder.js";
+export { composeLifespans } from "./compose.js";
+export { defaultEnvironment, lifespan, start, stop } from "./default-environment.js";
+export { Environment } from "./environment.js";
+export { DuplicateProvideError, EnvironmentStateError, LifespanError } from "./errors.js";
+export type { EnvironmentOptions } from "./options.js";
+export type { EnvironmentState } from "./phase.js";
+export type { Run } from "./run.js";
+export type { ValueDescription } from "./values.js";

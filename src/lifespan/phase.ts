@@ -1,0 +1,36 @@
+import type { Deferred } from "../internal/deferred.js";
+import type { Generation } from "./generation.js";
+
+export type EnvironmentState = "idle" | "starting" | "running" | "stopping" | "stopped";
+
+export interface Starting {
+  readonly name: "starting";
+  /** What `start()` returns. */
+  readonly started: Deferred<void>;
+  /** Aborted when the start shall not go on. */
+  readonly abort: AbortController;
+  /** Undefined while the parent starts. */
+  generation: Generation | undefined;
+}
+
+export interface Running {
+  readonly name: "running";
+  readonly generation: Generation;
+}
+
+export interface Stopping {
+  readonly name: "stopping";
+  /** Undefined when the start was given up before the lifespan began. */
+  readonly generation: Generation | undefined;
+  /** Settles when everything is closed; rejects with the errors of closing. */
+  readonly closed: Deferred<void>;
+  /** While draining, runs still end, and their code may wait for anything but the stop. */
+  step: "draining" | "closing";
+  /** What the environment is once it has closed: a start that failed leaves it as if it had never begun. */
+  readonly next: "idle" | "stopped";
+  /** How often `stop()` was called meanwhile. */
+  stops: number;
+}
+
+/** What an environment is doing. Each phase holds what belongs to it alone. */
+export type Phase = { readonly name: "idle" } | Starting | Running | Stopping | { readonly name: "stopped" };

@@ -1,0 +1,114 @@
+import { MissingContextError, requireKey } from "../context/index.js";
+import type { AnyContextKey, ValueSlot, ValueSource } from "../context/index.js";
+import { DuplicateProvideError, EnvironmentStateError } from "./errors.js";
+
+/** The place of one key in an environment. */
+export interface Slot extends ValueSlot {
+  readonly kind: "value" | "owned" | "lazy";
+  /** For `describe()`. */
+  readonly state: string;
+  /** Whether the value was closed; reading it is then an error. */
+  readonly closed: boolean;
+  /** Whether the environment closes `value` for this slot. */
+  owns(value: unknown): boolean;
+}
+
+/** One line of `describe()`. */
+export interface ValueDescription {
+  /** The name of the key. */
+  readonly key: string;
+  /** Borrowed, closed by the environment, or made at its first use. */
+  readonly kind: "value" | "owned" | "lazy";
+  /** "open", "closed", "opening" (a promise has not arrived), "not made" or "making". */
+  readonly state: string;
+}
+
+/**
+ * The values of one start of an environment. Each start has its own, so that code which outlives a start gets an
+ * error and never a closed value, also when the environment runs again.
+ */
+export class Values implements ValueSource {
+  readonly name: string;
+  readonly #parent: ValueSource | undefined;
+  readonly #slots = new Map<AnyContextKey, Slot>();
+  readonly #names = new Map<string, AnyContextKey>();
+  #state: (() => string) | undefined;
+
+  /** @param state - Reads the state of the environment. */
+  constructor(name: string, parent: ValueSource | undefined, state: () => string) {
+    this.name = name;
+    this.#parent = parent;
+    this.#state = state;
+  }
+
+  get state(): string {
+    return this.#state?.() ?? "stopped";
+  }
+
+  find(key: AnyContextKey): ValueSlot | undefined {
+    if (this.#state === undefined) {
+      throw new EnvironmentStateError(
+        this.name,
+        "stopped",
+        `This code outlives the start that it belongs to, so context key "${key.name}" has no value for it any more. ` +
+          `Wait for the work before environment.stop(), and start it anew with app.run() or environment.run(body).`,
+      );
+    }
+    return this.#slots.get(key) ?? this.#parent?.find(key);
+  }
+
+  keys(): readonly AnyContextKey[] {
+    return [...new Set([...this.#slots.keys(), ...(this.#parent?.keys() ?? [])])];
+  }
+
+  /** @throws DuplicateProvideError (`PROVIDE_DUPLICATE`) when the key or its name is taken. */
+  add(key: AnyContextKey, slot: Slot): void {
+    const taken = this.#names.get(key.name);
+    if (taken !== undefined) throw new DuplicateProvideError(key, this.name, taken === key);
+    this.#names.set(key.name, key);
+    this.#slots.set(key, slot);
+  }
+
+  remove(key: AnyContextKey): void {
+    this.#names.delete(key.name);
+    this.#slots.delete(key);
+  }
+
+  /** Whether the environment closes `value` already, under this key. */
+  owns(key: AnyContextKey, value: unknown): boolean {
+    return this.#slots.get(key)?.owns(value) === true;
+  }
+
+  describe(): readonly ValueDescription[] {
+    return [...this.#slots].map(([{ name }, { kind, state }]) => ({ key: name, kind, state }));
+  }
+
+  /** From now on every lookup is an error; nothing of the values is kept. */
+  close(): void {
+    this.#state = undefined;
+    this.#slots.clear();
+    this.#names.clear();
+  }
+}
+
+/**
+ * What `source` provides under `key`, else the key's default.
+ *
+ * @throws MissingContextError (`CONTEXT_MISSING`) when there is neither.
+ */
+export function valueOf(source: ValueSource, key: AnyContextKey): unknown {
+  const slot = source.find(requireKey(key));
+  if (slot !== undefined) return slot.read();
+  if (key.defaultValue !== undefined) return key.defaultValue() as unknown;
+  throw new MissingContextError(key, source);
+}
+
+/** The error for reading a value that its environment has closed. */
+export function closedError(key: AnyContextKey, source: ValueSource): EnvironmentStateError {
+  return new EnvironmentStateError(
+    source.name,
+    source.state,
+    `The value of context key "${key.name}" is closed already: values are closed last first. What needs it while ` +
+      `closing must be provided or deferred after it.`,
+  );
+}

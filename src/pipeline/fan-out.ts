@@ -1,0 +1,238 @@
+import { Scope } from "../cancellation/index.js";
+import { currentFrame, deriveFrame } from "../context/index.js";
+import type { Run } from "../lifespan/index.js";
+import { RunAbortedError } from "./errors.js";
+import type { Item, SlotHolder, SlotPlace } from "./item.js";
+import { Lanes, type LanesOwner } from "./lanes.js";
+import { OutsideWatch } from "./outside.js";
+import { DEFAULT_CONCURRENCY, workOf } from "./run-work.js";
+import type { SlotRequest } from "./slots.js";
+import { type Items, Source } from "./source.js";
+import { afterTurn, Turn } from "./turn.js";
+
+/**
+ * One call of `map`. It is driven by reactions to promises that it has registered itself, never directly by whoever
+ * frees a slot or ends a scope: so the source is stepped, and every item started, in the async context of the caller.
+ */
+export class Fanout<T, R> implements LanesOwner {
+  readonly #source: Source<T>;
+  readonly #concurrency: number;
+  /** The work that waits for this fan-out. */
+  readonly #parent: SlotHolder | undefined;
+  /** The run, for a fan-out of main: told to stop, that starts no further items. Those of items in flight go on. */
+  readonly #mainRun: Run | undefined;
+  readonly #place: SlotPlace;
+  readonly #scope: Scope;
+  readonly #lanes: Lanes<T, R>;
+  /** Undefined where nothing outside can end it. */
+  #watch: OutsideWatch | undefined;
+  #settle: { resolve: (results: Awaited<R>[]) => void; reject: (error: unknown) => void } | undefined;
+  #hasParentWait = false;
+  /** The item that waits for a slot of the run: at most one is pulled ahead. */
+  #held: { readonly item: T; readonly request: SlotRequest } | undefined;
+  /** An item that is done and has not given its slot back yet. */
+  #done: Item | undefined;
+  #isPulling = false;
+  #isResting = false;
+  /** The first failure, or the end of the scope around. */
+  #end: { readonly error: unknown } | undefined;
+  #isStopped = false;
+
+  constructor(f: (item: T) => R, items: Items<T>, concurrency: number | undefined) {
+    const frame = currentFrame();
+    const run = frame?.run as Run | undefined;
+    const parent = frame?.item as SlotHolder | undefined;
+    const depth = parent?.depth ?? 0;
+    this.#source = new Source(items);
+    this.#concurrency = concurrency ?? (run === undefined ? DEFAULT_CONCURRENCY : Infinity);
+    this.#parent = parent;
+    this.#mainRun = depth === 0 ? run : undefined;
+    const slots = run === undefined ? undefined : workOf(run).slots;
+    this.#place = { slots, depth: depth + 1, runScope: run?.scope };
+    this.#scope = new Scope(frame?.scope);
+    this.#lanes = new Lanes(f, deriveFrame(frame, { scope: this.#scope }), this.#place, this);
+    if (frame?.scope === undefined && this.#mainRun === undefined) return;
+    this.#watch = new OutsideWatch(this.#scope, this.#mainRun, () => {
+      this.#advance();
+    });
+  }
+
+  start(): Promise<Awaited<R>[]> {
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+      this.#advance();
+    });
+  }
+
+  itemFailed(error: unknown): void {
+    this.#fail(error);
+  }
+
+  itemDone(item: Item): void {
+    // While others are in line for the slot, what comes next here joins the line first: the next item, or the parent
+    // after the last one. Else the slot would go to work that is less deep.
+    this.#done?.end();
+    this.#done = this.#place.slots?.isWanted === true ? item : undefined;
+    if (this.#done === undefined) item.end();
+  }
+
+  itemSettled(): void {
+    this.#advance();
+  }
+
+  /** Starts what may start now, and settles when nothing is left. Every change of the state leads here. */
+  #advance(): void {
+    let turn: Turn | undefined;
+    while (this.#mayPull()) {
+      if (this.#source.isAsync) {
+        this.#pullAsync();
+        continue;
+      }
+      const before = this.#lanes.inFlight;
+      this.#pull();
+      if (this.#lanes.inFlight === before && (turn ??= new Turn()).isLong()) this.#rest();
+    }
+    this.#settleIfOver();
+    this.#done?.end();
+    this.#done = undefined;
+  }
+
+  #mayPull(): boolean {
+    this.#heedOutside();
+    if (!this.#isOpen() || this.#isPulling || this.#isResting) return false;
+    return this.#held === undefined && this.#lanes.inFlight < this.#concurrency;
+  }
+
+  #isOpen(): boolean {
+    return this.#end === undefined && !this.#isStopped && !this.#source.isOver;
+  }
+
+  /** Looks whether the scope around has ended, or the run was told to stop. */
+  #heedOutside(): void {
+    if (this.#end !== undefined) return;
+    if (this.#scope.ended) this.#cease(this.#scope.reason);
+    else if (!this.#isStopped && this.#mainRun?.stopRequest !== undefined) this.#stop();
+  }
+
+  #pull(): void {
+    try {
+      const step = this.#source.next();
+      if (step !== undefined) this.#admit(step.value);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #pullAsync(): void {
+    this.#isPulling = true;
+    this.#source.nextAsync().then(
+      (step) => {
+        this.#isPulling = false;
+        this.#heedOutside();
+        if (step !== undefined) this.#admit(step.value);
+        this.#advance();
+      },
+      (error: unknown) => {
+        this.#isPulling = false;
+        this.#fail(error);
+        this.#advance();
+      },
+    );
+  }
+
+  /** Starts an item, or puts it in line for a slot of the run. Drops it when nothing may start any more. */
+  #admit(item: T): void {
+    if (!this.#isOpen()) {
+      this.#source.close();
+      return;
+    }
+    const { slots, depth } = this.#place;
+    if (slots === undefined || slots.tryTake()) {
+      this.#beginParentWait();
+      this.#lanes.start(item);
+      return;
+    }
+    const request = slots.request(depth, false);
+    this.#held = { item, request };
+    void request.settled.then(() => {
+      this.#startHeld();
+    });
+    this.#beginParentWait();
+  }
+
+  // Only now that the first child has a slot or is in line: else the slot of the parent would go to another parent.
+  // Until then the parent is at work itself, on its source.
+  #beginParentWait(): void {
+    if (this.#hasParentWait) return;
+    this.#hasParentWait = true;
+    this.#parent?.beginWait();
+  }
+
+  #startHeld(): void {
+    this.#heedOutside(); // drops it, and its slot, when nothing may start any more
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) this.#lanes.start(held.item);
+    this.#advance();
+  }
+
+  #dropHeld(): boolean {
+    if (this.#held === undefined) return false;
+    this.#place.slots?.withdraw(this.#held.request);
+    this.#held = undefined;
+    return true;
+  }
+
+  /** Lets the event loop have its turn between results that are there at once. */
+  #rest(): void {
+    this.#isResting = true;
+    afterTurn(() => {
+      this.#isResting = false;
+      this.#advance();
+    });
+  }
+
+  /** The first failure ends the waiting of the items in flight, but not what they do. */
+  #fail(error: unknown): void {
+    if (this.#end !== undefined) return;
+    if (this.#scope.ended) {
+      this.#cease(this.#scope.reason);
+      return;
+    }
+    this.#cease(error);
+    this.#scope.release(new RunAbortedError("Another item of the fan-out has failed.", { cause: error }));
+  }
+
+  #cease(error: unknown): void {
+    this.#end = { error };
+    this.#dropHeld();
+    this.#source.close();
+  }
+
+  /** Starts nothing any more, but looks one step ahead: whether there is anything that has not been started. */
+  #stop(): void {
+    this.#isStopped = true;
+    if (this.#dropHeld()) this.#source.close();
+    else if (this.#isPulling || this.#source.isOver) return;
+    else if (this.#source.isAsync) this.#pullAsync();
+    else this.#pull();
+  }
+
+  #settleIfOver(): void {
+    if (this.#settle === undefined || this.#lanes.inFlight > 0 || this.#held !== undefined) return;
+    if (this.#end === undefined && !this.#isStopped && !this.#source.isOver) return;
+    const settle = this.#settle;
+    this.#settle = undefined;
+    this.#source.close();
+    this.#watch?.stop();
+    this.#scope.leave();
+    const conclude = (): void => {
+      if (this.#end !== undefined) settle.reject(this.#end.error);
+      else if (this.#source.isExhausted) settle.resolve(this.#lanes.results);
+      else settle.reject(this.#mainRun?.stopRequest?.reason);
+    };
+    const parentIsBack = this.#hasParentWait ? this.#parent?.endWait() : undefined;
+    if (parentIsBack === undefined) conclude();
+    else void parentIsBack.then(conclude);
+  }
+}

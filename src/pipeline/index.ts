@@ -1,0 +1,10 @@
+export { App } from "./app.js";
+export type { AppOptions } from "./app.js";
+export { DeadlineExceededError, RunAbortedError } from "./errors.js";
+export { fn } from "./fn.js";
+export type { CorrectableLimiter, FnNameOptions, FnOptions, FnRateLimit } from "./fn-options.js";
+export { map } from "./map.js";
+export type { MapOptions } from "./map.js";
+export type { RunHandle, RunOptions } from "./run-handle.js";
+export { checkCancellation, useSignal } from "./signal.js";
+export { withTimeout } from "./time-limit.js";

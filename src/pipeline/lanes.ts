@@ -1,0 +1,101 @@
+import { type Frame, keepInside, runInFrame } from "../context/index.js";
+import { Item, type SlotPlace } from "./item.js";
+import { isThenable } from "./thenable.js";
+
+/** Receives the result of one item in flight; used again for later items, since a promise takes two closures. */
+interface Lane {
+  index: number;
+  item: Item | undefined;
+  readonly onValue: (value: unknown) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Is told how items ended. */
+export interface LanesOwner {
+  itemFailed(error: unknown): void;
+  /** After each item, failed or not. The owner ends it, which gives its slot back. */
+  itemDone(item: Item): void;
+  /** After `itemDone`, when that did not happen within `start`. */
+  itemSettled(): void;
+}
+
+/** The items in flight of one fan-out, each in a frame of its own, and the results in the order of their start. */
+export class Lanes<T, R> {
+  readonly results: Awaited<R>[] = [];
+  inFlight = 0;
+  readonly #f: (item: T) => R;
+  /** What the frames of all items have in common. */
+  readonly #frame: Frame;
+  readonly #place: SlotPlace;
+  readonly #owner: LanesOwner;
+  readonly #idle: Lane[] = [];
+  /** What `#call` works on: fields, so that no closure has to be made for each item. */
+  #value: T | undefined;
+  #valueFrame: Frame | undefined;
+
+  constructor(f: (item: T) => R, frame: Frame, place: SlotPlace, owner: LanesOwner) {
+    this.#f = f;
+    this.#frame = frame;
+    this.#place = place;
+    this.#owner = owner;
+  }
+
+  /** Calls `f`. The slot for it has been taken. */
+  start(value: T): void {
+    const item = new Item(this.#place);
+    const index = this.results.push(undefined as Awaited<R>) - 1; // in its place at once: an array with holes is slow
+    const frame: Frame = { ...this.#frame, item };
+    this.#value = value;
+    this.#valueFrame = frame;
+    let result: unknown;
+    let isPending: boolean;
+    try {
+      result = runInFrame(frame, this.#call);
+      isPending = isThenable(result);
+    } catch (error) {
+      this.#owner.itemFailed(error);
+      this.#owner.itemDone(item);
+      return;
+    }
+    if (isPending) {
+      this.inFlight += 1;
+      const lane = this.#idle.pop() ?? this.#makeLane();
+      lane.index = index;
+      lane.item = item;
+      Promise.resolve(result).then(lane.onValue, lane.onError);
+    } else {
+      this.results[index] = result as Awaited<R>;
+      this.#owner.itemDone(item);
+    }
+  }
+
+  readonly #call = (): unknown => {
+    const f = this.#f;
+    return keepInside(this.#valueFrame, f(this.#value as T));
+  };
+
+  #makeLane(): Lane {
+    const lane: Lane = {
+      index: 0,
+      item: undefined,
+      onValue: (value) => {
+        this.results[lane.index] = value as Awaited<R>;
+        this.#end(lane);
+      },
+      onError: (error) => {
+        this.#owner.itemFailed(error);
+        this.#end(lane);
+      },
+    };
+    return lane;
+  }
+
+  #end(lane: Lane): void {
+    const item = lane.item as Item;
+    lane.item = undefined;
+    this.inFlight -= 1;
+    this.#idle.push(lane);
+    this.#owner.itemDone(item);
+    this.#owner.itemSettled();
+  }
+}

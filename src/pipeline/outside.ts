@@ -1,0 +1,42 @@
+import type { Scope, ScopeListener } from "../cancellation/index.js";
+import type { Run } from "../lifespan/index.js";
+
+/**
+ * Watches what can end a fan-out from outside: its scope and, for a fan-out of main, the request that its run shall
+ * stop. Both are announced in the async context of whoever ends them; `onChange` is called a turn later in that of the
+ * code that made the watch.
+ */
+export class OutsideWatch implements ScopeListener {
+  readonly #scope: Scope;
+  readonly #takeBack: (() => void) | undefined;
+  #onChange: (() => void) | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(scope: Scope, mainRun: Run | undefined, onChange: () => void) {
+    this.#scope = scope;
+    this.#onChange = onChange;
+    scope.add(this);
+    this.#takeBack = mainRun?.onStopRequest(() => this.#wake?.());
+    this.#listen();
+  }
+
+  scopeEnded(): void {
+    this.#wake?.();
+  }
+
+  stop(): void {
+    this.#onChange = undefined;
+    this.#scope.remove(this);
+    this.#takeBack?.();
+  }
+
+  #listen(): void {
+    void new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    }).then(() => {
+      if (this.#onChange === undefined) return;
+      this.#listen(); // a run that was told to stop can still be aborted
+      this.#onChange();
+    });
+  }
+}

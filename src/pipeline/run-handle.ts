@@ -1,0 +1,157 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { followSignal } from "../cancellation/index.js";
+import { EAGER } from "../context/index.js";
+import { InvalidArgumentError } from "../errors.js";
+import { requireOptions } from "../internal/checks.js";
+import { beginRun, type Environment, type Run } from "../lifespan/index.js";
+import { RunAbortedError } from "./errors.js";
+import { workOf } from "./run-work.js";
+
+export interface RunOptions {
+  /** Aborts the run, with the signal's reason, when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A run that is under way. It can be awaited, any number of times, like the promise of its result; note that an async
+ * function that returns it awaits it too.
+ */
+export interface RunHandle<R> extends AsyncDisposable {
+  then: Promise<R>["then"];
+  catch: Promise<R>["catch"];
+  finally: Promise<R>["finally"];
+  /** The result as a plain promise. */
+  result(): Promise<R>;
+  /**
+   * Aborts the run: {@link useSignal} in it is aborted, what waits in it stops waiting, and once main has ended the
+   * handle rejects with `reason`, whatever main returned. Does nothing when the run is over.
+   *
+   * @param reason - Default: a RunAbortedError.
+   */
+  abort(reason?: unknown): void;
+  /** Aborts the run and waits for its end; does not throw. Does nothing when the run is over. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface RunPlan<R> {
+  readonly environment: Environment;
+  readonly concurrency: number | undefined;
+  readonly main: () => R;
+}
+
+export class StartedRun<R> implements RunHandle<Awaited<R>> {
+  readonly [EAGER] = true;
+  readonly #plan: RunPlan<R>;
+  readonly #result: Promise<Awaited<R>>;
+  #resolve!: (result: Awaited<R>) => void;
+  #reject!: (reason: unknown) => void;
+  #run: Run | undefined;
+  #isOver = false;
+  #unfollow: (() => void) | undefined;
+
+  /** Begins the run, in the frame of the code that calls this. */
+  constructor(plan: RunPlan<R>, options: RunOptions | undefined) {
+    this.#plan = plan;
+    this.#result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    void this.#execute(options);
+  }
+
+  then: Promise<Awaited<R>>["then"] = (onResult, onError) => this.#result.then(onResult, onError);
+  catch: Promise<Awaited<R>>["catch"] = (onError) => this.#result.catch(onError);
+  finally: Promise<Awaited<R>>["finally"] = (onEnd) => this.#result.finally(onEnd);
+
+  result(): Promise<Awaited<R>> {
+    return this.#result;
+  }
+
+  abort(reason?: unknown): void {
+    this.#abort(reason === undefined ? new RunAbortedError("The run was aborted.") : reason);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isOver) return;
+    this.abort();
+    await this.#result.then(ignore, ignore);
+  }
+
+  async #execute(options: RunOptions | undefined): Promise<void> {
+    let run: Run;
+    try {
+      const signal = requireSignal(requireOptions("options", options)?.signal);
+      if (signal !== undefined) {
+        this.#unfollow = followSignal(signal, (reason) => {
+          this.#abort(reason);
+        });
+      }
+      if (this.#isOver) return;
+      const { environment } = this.#plan;
+      // One that is stopping is not waited for: beginning the run in it fails.
+      if (environment.state !== "running" && environment.state !== "stopping") await environment.start();
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- aborted while it was starting
+      if (this.#isOver) return;
+      run = beginRun(environment);
+    } catch (error) {
+      this.#end();
+      this.#reject(error);
+      return;
+    }
+    this.#run = run;
+    await this.#runMain(run);
+  }
+
+  async #runMain(run: Run): Promise<void> {
+    const work = workOf(run, this.#plan.concurrency);
+    let settle: () => void;
+    try {
+      const result = await run.enter(this.#plan.main);
+      settle = () => {
+        this.#resolve(result);
+      };
+    } catch (error) {
+      settle = () => {
+        this.#reject(error);
+      };
+    }
+    await work.whenQuiet();
+    this.#end();
+    run.end();
+    if (run.scope.aborted) this.#reject(run.scope.abortReason);
+    else settle();
+  }
+
+  #abort(reason: unknown): void {
+    if (this.#isOver) return;
+    const run = this.#run;
+    if (run === undefined) {
+      this.#end();
+      this.#reject(reason);
+      return;
+    }
+    // In the frame of the run, for listeners of its signal run in the frame of who aborts it.
+    run.enter(() => {
+      run.scope.abort(reason);
+    });
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#unfollow?.();
+  }
+}
+
+function requireSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (
+    signal === undefined ||
+    typeof (signal as Partial<AbortSignal> | null)?.addEventListener === "function"
+  ) {
+    return signal;
+  }
+  throw new InvalidArgumentError("signal", "an AbortSignal", signal);
+}
+
+function ignore(): void {
+  return undefined;
+}

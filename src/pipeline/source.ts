@@ -1,0 +1,74 @@
+import { describeValue, InvalidArgumentError } from "../errors.js";
+
+/** What a fan-out takes its items from. */
+export type Items<T> = Iterable<T> | AsyncIterable<T>;
+
+type AnyIterator<T> = Iterator<T, unknown> | AsyncIterator<T, unknown>;
+
+/** Returns `items` when they can be iterated, without touching them further; else throws. */
+export function requireItems<T>(items: Items<T>): Items<T> {
+  const given = items as Partial<AsyncIterable<T> & Iterable<T>> | null | undefined;
+  if (typeof (given?.[Symbol.asyncIterator] ?? given?.[Symbol.iterator]) === "function") return items;
+  throw new InvalidArgumentError("items", "an iterable or an async iterable", items);
+}
+
+/** Steps through an iterable, one item at a time. Every step runs in the frame of its caller. */
+export class Source<T> {
+  readonly isAsync: boolean;
+  /** It has said itself that there is no further item. */
+  isExhausted = false;
+  /** It must not be asked again: it is exhausted, has failed, or was closed. */
+  isOver = false;
+  readonly #iterator: AnyIterator<T>;
+
+  constructor(items: Items<T>) {
+    const open = (items as Partial<AsyncIterable<T>>)[Symbol.asyncIterator];
+    this.isAsync = typeof open === "function";
+    this.#iterator = open?.call(items) ?? (items as Iterable<T>)[Symbol.iterator]();
+  }
+
+  /** The next step of a source that is not async; undefined when there is no further item. */
+  next(): IteratorYieldResult<T> | undefined {
+    try {
+      return this.#read(this.#iterator.next() as IteratorResult<T, unknown>);
+    } catch (error) {
+      this.isOver = true;
+      throw error;
+    }
+  }
+
+  /** The next step of an async source. */
+  async nextAsync(): Promise<IteratorYieldResult<T> | undefined> {
+    try {
+      return this.#read(await this.#iterator.next());
+    } catch (error) {
+      this.isOver = true;
+      throw error;
+    }
+  }
+
+  /**
+   * Tells a source that is not wanted any more to clean up. Nobody waits for it: a step that hangs would hold that up
+   * for ever. What goes wrong in it is dropped, for the caller is about to hear of what went wrong first.
+   */
+  close(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    try {
+      const closing: unknown = this.#iterator.return?.();
+      Promise.resolve(closing).then(undefined, () => undefined);
+    } catch {
+      return;
+    }
+  }
+
+  #read(step: IteratorResult<T, unknown>): IteratorYieldResult<T> | undefined {
+    if (typeof step !== "object" || (step as unknown) === null) {
+      throw new TypeError(`The iterator of "items" gave ${describeValue(step)} instead of an object.`);
+    }
+    if (step.done !== true) return step;
+    this.isOver = true;
+    this.isExhausted = true;
+    return undefined;
+  }
+}
