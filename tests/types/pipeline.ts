@@ -1,0 +1,123 @@
+// Checked by `npm run types`; never run.
+import { App, ContextKey, fn, type Limiter, map, RateLimiter, type RunHandle, withTimeout } from "tidegate";
+
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- compares without assignability
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+declare function expectType<A>(value: A): { toBe<B>(are: Same<A, B>): void };
+
+interface Item {
+  readonly id: string;
+}
+declare const items: Item[];
+const LIMITER = new ContextKey<RateLimiter>("limiter");
+const PLAIN = new ContextKey<Limiter>("plain");
+
+// fn keeps the type of what it wraps, generics and overloads included.
+const identity = fn(<T>(value: T): T => value);
+expectType(identity).toBe<<T>(value: T) => T>(true);
+
+declare function overloaded(value: string): string;
+declare function overloaded(value: number): Promise<number>;
+const wrapped = fn(overloaded);
+expectType(wrapped).toBe<typeof overloaded>(true);
+
+class Counter {
+  count = 0;
+  add = fn({ name: "add" }, function add(this: Counter, by: number): number {
+    return (this.count += by);
+  });
+}
+expectType(new Counter().add(1)).toBe<string>(true);
+
+const limited = fn({ rateLimit: LIMITER, concurrency: 3 }, async <T>(value: T): Promise<T> =>
+  Promise.resolve(value),
+);
+expectType(limited).toBe<<T>(value: T) => Promise<T>>(true);
+
+// Sync generators and functions may have a name, but no limit: a limit makes the caller wait.
+fn({ name: "steps" }, function* () {
+  yield 1;
+});
+// @ts-expect-error f must return a promise
+fn({ concurrency: 3 }, (n: number) => n);
+// @ts-expect-error f must return a promise
+fn({ rateLimit: LIMITER }, (n: number) => n);
+// @ts-expect-error a limiter is reached by a key
+fn({ rateLimit: new RateLimiter({ maxRowsPerSecond: 1 }) }, async () => Promise.resolve());
+// @ts-expect-error the key of something else
+fn({ rateLimit: new ContextKey<string>("text") }, async () => Promise.resolve());
+// @ts-expect-error no such option
+fn({ retries: 3 }, async () => Promise.resolve());
+
+// cost and settle see the arguments of the call, settle its result too.
+fn(
+  {
+    rateLimit: {
+      key: LIMITER,
+      cost: (item, words) => item.id.length + words,
+      settle: (tokens, item) => tokens.used + item.id.length,
+    },
+  },
+  async (_item: Item, _words: number) => Promise.resolve({ used: 1 }),
+);
+fn({ rateLimit: { key: PLAIN, cost: (item) => item.id.length } }, async (_item: Item) => Promise.resolve());
+// @ts-expect-error cost gives a number
+fn({ rateLimit: { key: PLAIN, cost: () => "1" } }, async () => Promise.resolve());
+// @ts-expect-error an object without cost: the key alone says the same
+fn({ rateLimit: { key: PLAIN } }, async () => Promise.resolve());
+// @ts-expect-error settle needs a limiter that takes corrections
+fn({ rateLimit: { key: PLAIN, cost: () => 1, settle: () => 1 } }, async () => Promise.resolve());
+
+// map: the results are settled; sources may be async; f must take the items.
+const plain = map((item: Item) => item.id, items);
+expectType(plain).toBe<Promise<string[]>>(true);
+const awaited = map(async (item: Item) => Promise.resolve(item.id), new Set(items), {
+  concurrency: Infinity,
+});
+expectType(awaited).toBe<Promise<string[]>>(true);
+declare const stream: AsyncIterable<Item>;
+const streamed = map((item) => item.id, stream);
+expectType(streamed).toBe<Promise<string[]>>(true);
+const promised = map(async (item: Promise<Item>) => (await item).id, [Promise.resolve({ id: "a" })]);
+expectType(promised).toBe<Promise<string[]>>(true);
+const generic = map(identity, items);
+expectType(generic).toBe<Promise<Item[]>>(true);
+const optional: { concurrency?: number } = {};
+void map((item: Item) => item, items, { concurrency: optional.concurrency });
+// @ts-expect-error f takes numbers
+void map((n: number) => n, items);
+// @ts-expect-error no iterable
+void map((n: number) => n, 5);
+// @ts-expect-error no such option
+void map((item: Item) => item, items, { limit: 3 });
+
+// App: the arguments are those of main; the handle gives the settled result.
+const app = new App(
+  "app",
+  async (all: Item[], prefix: string) => map((item) => prefix + item.id, all),
+  items,
+  "x",
+);
+expectType(app).toBe<App<[all: Item[], prefix: string], Promise<string[]>>>(true);
+const handle = app.run({ signal: new AbortController().signal });
+expectType(handle).toBe<RunHandle<string[]>>(true);
+declare const settled: Awaited<typeof handle>;
+expectType(settled).toBe<unknown[]>(true);
+// @ts-expect-error an argument is missing
+new App("app", (all: Item[]) => all);
+// @ts-expect-error the argument is of another type
+new App("app", (all: Item[]) => all, [1]);
+// @ts-expect-error the name is missing
+new App({ concurrency: 3 }, () => 1);
+// @ts-expect-error no such option yet
+app.run({ watch: true });
+
+export async function disposes(): Promise<void> {
+  await using running = app.run();
+  running.abort();
+}
+
+// withTimeout gives what the body gives.
+expectType(withTimeout(5, () => 1)).toBe<string>(true);
+const inTime = withTimeout(5, async () => Promise.resolve("x"));
+expectType(inTime).toBe<Promise<string>>(true);

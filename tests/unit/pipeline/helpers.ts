@@ -1,0 +1,89 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** A promise that the test settles. */
+export interface Gate<T = void> {
+  readonly promise: Promise<T>;
+  open(value: T): void;
+  fail(error: unknown): void;
+}
+
+export function gate<T = void>(): Gate<T> {
+  let open!: (value: T) => void;
+  let fail!: (error: unknown) => void;
+  const promise = new Promise<T>((resolve, reject) => {
+    open = resolve;
+    fail = reject;
+  });
+  return { promise, open, fail };
+}
+
+/** Lets every promise that can settle do so. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 200; turn += 1) await Promise.resolve();
+}
+
+/** What became of a promise up to now. */
+export async function stateOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  let state: unknown = "pending";
+  promise.then(
+    (value) => (state = { value }),
+    (error: unknown) => (state = { error }),
+  );
+  await settle();
+  return state;
+}
+
+/** The error that a promise rejects with. */
+export async function errorOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It has not failed.");
+}
+
+/** The error that a call throws. */
+export function thrownBy(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It has not thrown.");
+}
+
+/** Counts how many calls of a body run at once. */
+export class Load {
+  now = 0;
+  peak = 0;
+
+  async during<R>(body: () => Promise<R>): Promise<R> {
+    this.now += 1;
+    this.peak = Math.max(this.peak, this.now);
+    try {
+      return await body();
+    } finally {
+      this.now -= 1;
+    }
+  }
+}
+
+/** A user's own storage, which the library does not know of. */
+export const userStorage = new AsyncLocalStorage<string>();
+
+/** An endless source that counts what was asked of it. */
+export class Counter implements Iterable<number> {
+  pulled = 0;
+  closed = 0;
+
+  [Symbol.iterator](): Iterator<number> {
+    return {
+      next: () => ({ done: false, value: this.pulled++ }),
+      return: () => {
+        this.closed += 1;
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}
