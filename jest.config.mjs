@@ -1,14 +1,31 @@
 import { createDefaultEsmPreset } from "ts-jest";
 
 /** ts-jest translates only (isolatedModules); `npm run types` checks the types of sources and tests. */
-export default {
+const base = {
   ...createDefaultEsmPreset({ tsconfig: "tsconfig.json" }),
   testEnvironment: "node",
-  testMatch: ["<rootDir>/tests/**/*.test.ts"],
-  coverageProvider: "v8",
   moduleNameMapper: {
     "^(\\.{1,2}/.*)\\.js$": "$1",
     "^tidegate$": "<rootDir>/src/index.ts",
     "^tidegate/(rate-limit|testing)$": "<rootDir>/src/$1/index.ts",
   },
+};
+
+export default {
+  coverageProvider: "v8",
+  projects: [
+    {
+      ...base,
+      displayName: "source",
+      testMatch: ["<rootDir>/tests/**/*.test.ts"],
+      testPathIgnorePatterns: ["/node_modules/", "<rootDir>/tests/package/"],
+    },
+    {
+      ...base,
+      // A project of its own, so that the build runs only when one of these tests does.
+      displayName: "package",
+      testMatch: ["<rootDir>/tests/package/**/*.test.ts"],
+      globalSetup: "<rootDir>/tests/support/build-dist.mjs",
+    },
+  ],
 };

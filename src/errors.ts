@@ -72,17 +72,23 @@ const LONGEST = 60;
 
 /** Names a value in a message: short, and unable to throw. */
 export function describeValue(value: unknown): string {
-  if (typeof value === "string") {
-    return JSON.stringify(value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value);
+  try {
+    return typeof value === "string" ? JSON.stringify(shorten(value)) : shorten(nameOf(value));
+  } catch {
+    // A proxy that is revoked or throws, a class whose own "name" is no text.
+    return typeof value === "function" ? "a function" : "an object";
   }
+}
+
+function shorten(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+function nameOf(value: unknown): string {
   if (typeof value === "bigint") return `${String(value)}n`;
   if (typeof value === "function") return value.name === "" ? "a function" : `the function ${value.name}`;
   if (typeof value !== "object" || value === null) return Object.is(value, -0) ? "-0" : String(value);
   if (Array.isArray(value)) return `an array of ${String(value.length)}`;
-  try {
-    const name: unknown = (value.constructor as { name?: unknown } | undefined)?.name;
-    return typeof name === "string" && name !== "" && name !== "Object" ? `a ${name}` : "an object";
-  } catch {
-    return "an object";
-  }
+  const name: unknown = (value.constructor as { name?: unknown } | undefined)?.name;
+  return typeof name === "string" && name !== "" && name !== "Object" ? `a ${name}` : "an object";
 }

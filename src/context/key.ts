@@ -8,7 +8,7 @@ export interface ContextKeyOptions<T> {
    * Makes the value that lookups give where nothing is provided. Called at the first such lookup, once per key; a
    * call that throws is not remembered.
    */
-  readonly defaultValue?: () => T;
+  readonly defaultValue?: (() => T) | undefined;
 }
 
 /**

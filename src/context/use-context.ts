@@ -27,7 +27,7 @@ export function tryUseContext<T>(key: ContextKey<T>): T | undefined {
 
 function lookUp(key: AnyContextKey, required: boolean): unknown {
   const frame = currentFrame();
-  if (frame?.overrides?.has(key) === true) return frame.overrides.get(key) as unknown;
+  if (frame?.overrides?.has(key) === true) return frame.overrides.get(key);
   const slot = frame?.source?.find(key);
   if (slot !== undefined) return slot.read();
   const { defaultValue } = requireKey(key);

@@ -36,8 +36,8 @@ export class Environment implements AsyncDisposable {
   }
 
   /**
-   * "idle" before the first start and after one that failed. "stopping" from the call of `stop()` until everything is
-   * closed, and while a start that failed closes what it had opened.
+   * "idle" before the first start and after one that failed, "starting" until `start()` settles, "stopping" from the
+   * call of `stop()`, or the start timeout, until everything is closed.
    */
   get state(): EnvironmentState {
     return this[CORE].state;
@@ -134,9 +134,9 @@ export class Environment implements AsyncDisposable {
       parent: this,
       lifespan: lifespanOf(overrides, name),
       clock,
+      startTimeoutMs,
       drainTimeoutMs,
-      ...(startTimeoutMs === undefined ? {} : { startTimeoutMs }),
-      ...(closeTimeoutMs === undefined ? {} : { closeTimeoutMs }),
+      closeTimeoutMs,
     });
   }
 

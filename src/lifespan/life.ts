@@ -9,6 +9,7 @@ import { EnvironmentStateError, LifespanError } from "./errors.js";
 import { Generation } from "./generation.js";
 import type { Settings } from "./options.js";
 import type { Phase, Starting, Stopping } from "./phase.js";
+import { stoppingOf } from "./phase.js";
 import { unlessAborted } from "./time-limit.js";
 
 /** The phases of one environment, and every way from one to the next. */
@@ -73,6 +74,10 @@ export class Life {
       case "stopped":
         return;
       case "starting": {
+        if (phase.hasFailed) {
+          await phase.started.promise.catch(() => undefined); // the error is that of the start
+          return;
+        }
         const error = this.error(
           "The start was given up because stop() was called.",
           reason === undefined ? undefined : { cause: reason },
@@ -127,6 +132,7 @@ export class Life {
       started: new Deferred<void>(),
       abort: new AbortController(),
       generation: undefined,
+      hasFailed: false,
     };
     const { clock, startTimeoutMs } = this.#settings;
     const disarm =
@@ -157,12 +163,15 @@ export class Life {
       failure = error;
     }
     disarm();
-    const interrupted = this.#phase.name === "stopping" ? this.#phase : undefined;
-    const stopping = interrupted ?? this.#enter(stoppingOf(starting.generation, "closing", "idle"));
+    starting.hasFailed = true;
     const errors = (await starting.generation?.close()) ?? [];
-    // A start that was interrupted has rejected by now; what its lifespan threw then is its answer to that.
-    this.#finish(stopping, interrupted === undefined ? [] : errors);
-    if (interrupted === undefined) starting.started.reject(gatherFailedStart(failure, errors));
+    if (this.#phase.name === "stopping") {
+      // The start has rejected by now; what the lifespan threw since is its answer to that.
+      this.#finish(this.#phase, errors);
+    } else {
+      this.#enter({ name: "idle" });
+      starting.started.reject(gatherFailedStart(failure, errors));
+    }
   }
 
   async #inherit(signal: AbortSignal): Promise<ValueSource> {
@@ -238,12 +247,4 @@ export class Life {
     else
       stopping.closed.reject(gather(errors, `Environment "${this.#settings.name}" did not close cleanly.`));
   }
-}
-
-function stoppingOf(
-  generation: Generation | undefined,
-  step: Stopping["step"],
-  next: Stopping["next"],
-): Stopping {
-  return { name: "stopping", generation, closed: new Deferred<void>(), step, next, stops: 0 };
 }

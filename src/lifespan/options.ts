@@ -12,24 +12,24 @@ import { requireLifespan } from "./lifespan-check.js";
 
 export interface EnvironmentOptions {
   /** For messages and reports. Default: "environment". */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Opens what the environment shares. Default: none, so that only the parent's values and defaults are found. */
-  readonly lifespan?: Lifespan;
+  readonly lifespan?: Lifespan | undefined;
   /** Whose values are found where this environment provides none. It is started first and stopped last. */
-  readonly parent?: Environment;
+  readonly parent?: Environment | undefined;
   /** What all time limits of the environment and of its runs are measured on. Default: the parent's, else the system's. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Longest time for a start, the parent's included, in milliseconds from 0 up. Default: none. */
-  readonly startTimeoutMs?: number;
+  readonly startTimeoutMs?: number | undefined;
   /** How long `stop()` lets runs come to an end before it aborts them, in milliseconds from 0 up. Default: 10,000. */
-  readonly drainTimeoutMs?: number;
+  readonly drainTimeoutMs?: number | undefined;
   /**
    * Longest time for each closer, and for the code after the yield, in milliseconds from 0 up. What takes longer is
    * named in the error of `stop()` and left behind. Default: none.
    */
-  readonly closeTimeoutMs?: number;
+  readonly closeTimeoutMs?: number | undefined;
   /** Keys without which the environment does not start; see `MissingContextError`. Default: none. */
-  readonly requires?: readonly AnyContextKey[];
+  readonly requires?: readonly AnyContextKey[] | undefined;
 }
 
 /** The options, checked and complete. */

@@ -1,4 +1,4 @@
-import type { Deferred } from "../internal/deferred.js";
+import { Deferred } from "../internal/deferred.js";
 import type { Generation } from "./generation.js";
 
 export type EnvironmentState = "idle" | "starting" | "running" | "stopping" | "stopped";
@@ -11,6 +11,8 @@ export interface Starting {
   readonly abort: AbortController;
   /** Undefined while the parent starts. */
   generation: Generation | undefined;
+  /** The lifespan has thrown, and what it had opened is being closed. */
+  hasFailed: boolean;
 }
 
 export interface Running {
@@ -34,3 +36,11 @@ export interface Stopping {
 
 /** What an environment is doing. Each phase holds what belongs to it alone. */
 export type Phase = { readonly name: "idle" } | Starting | Running | Stopping | { readonly name: "stopped" };
+
+export function stoppingOf(
+  generation: Generation | undefined,
+  step: Stopping["step"],
+  next: Stopping["next"],
+): Stopping {
+  return { name: "stopping", generation, closed: new Deferred<void>(), step, next, stops: 0 };
+}

@@ -50,7 +50,7 @@ export class Item implements SlotHolder, ScopeListener {
 
   beginWait(): void {
     this.#waits += 1;
-    if (this.#waits === 1) this.#letGo();
+    this.#letGo();
     this.#outer?.beginWait();
   }
 

@@ -10,33 +10,26 @@ export class OutsideWatch implements ScopeListener {
   readonly #scope: Scope;
   readonly #takeBack: (() => void) | undefined;
   #onChange: (() => void) | undefined;
-  #wake: (() => void) | undefined;
+  #wake!: () => void;
 
   constructor(scope: Scope, mainRun: Run | undefined, onChange: () => void) {
     this.#scope = scope;
     this.#onChange = onChange;
+    // Once is enough: after it nothing starts any more, so all that happens is that items end.
+    void new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    }).then(() => this.#onChange?.());
     scope.add(this);
-    this.#takeBack = mainRun?.onStopRequest(() => this.#wake?.());
-    this.#listen();
+    this.#takeBack = mainRun?.onStopRequest(this.#wake);
   }
 
   scopeEnded(): void {
-    this.#wake?.();
+    this.#wake();
   }
 
   stop(): void {
     this.#onChange = undefined;
     this.#scope.remove(this);
     this.#takeBack?.();
-  }
-
-  #listen(): void {
-    void new Promise<void>((resolve) => {
-      this.#wake = resolve;
-    }).then(() => {
-      if (this.#onChange === undefined) return;
-      this.#listen(); // a run that was told to stop can still be aborted
-      this.#onChange();
-    });
   }
 }

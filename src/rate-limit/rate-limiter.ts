@@ -90,7 +90,7 @@ export class RateLimiter implements Limiter, Disposable {
   tryAcquire(n = 1): boolean {
     requireCount("n", n);
     if (this.#line.isClosed) throw this.#line.closedError();
-    return n === 0 || this.#line.tryTake(n, this.#line.clock.now());
+    return n === 0 || (this.#bucket.holds(n) && this.#line.tryTake(n, this.#line.clock.now()));
   }
 
   /**

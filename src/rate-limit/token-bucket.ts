@@ -8,6 +8,9 @@ export const LATE_TIMER_MS = 5;
 const SLACK_MS = 5e-7;
 const MOST_SLACK = 0.5;
 
+/** Rounding of a capacity. */
+const CLOSE = 1 + 1e-12;
+
 export interface BucketShape {
   /** Tokens gained a second: above 0, or Infinity. */
   readonly rate: number;
@@ -41,6 +44,7 @@ export class TokenBucket implements Meter<number> {
   #most = 0;
   #slack = 0;
   #pausedUntil: number | undefined = undefined;
+  #heldUntil = -Infinity;
 
   /** @param tokens - What it holds at `now`, at most the capacity. */
   constructor(shape: BucketShape, tokens: number, now: number) {
@@ -54,6 +58,11 @@ export class TokenBucket implements Meter<number> {
 
   get capacity(): number {
     return this.#capacity;
+  }
+
+  /** Whether a full bucket has so many tokens. The product of a rate and a time may miss them by its last bits. */
+  holds(tokens: number): boolean {
+    return tokens <= this.#capacity * CLOSE;
   }
 
   /** Tokens at `now`: may be fractional; negative is debt. */
@@ -98,11 +107,21 @@ export class TokenBucket implements Meter<number> {
    */
   lead(head: number | undefined, now: number): void {
     this.#settle(now);
+    this.#heldUntil = -Infinity;
     const before = this.#cap();
     this.#head = head ?? 0;
     this.#waiting = head !== undefined;
     this.#most = this.#mostNow();
     if (!this.#waiting || this.#cap() < before) this.#cut(this.#cap(), now);
+  }
+
+  /**
+   * Says that the head waits until `until` for something else, another bucket perhaps. Only from then on can a timer be
+   * late for it, so until then nothing stands above the cap.
+   */
+  hold(until: number, now: number): void {
+    this.#settle(now);
+    this.#heldUntil = until;
   }
 
   /** Puts tokens back, up to the cap; never lowers the level. */
@@ -159,6 +178,7 @@ export class TokenBucket implements Meter<number> {
   /** Brings cap and pause up to `now`; returns the level then. */
   #settle(now: number): number {
     if (this.#pausedUntil !== undefined && now >= this.#pausedUntil) this.#endPause(this.#pausedUntil);
+    if (this.#heldUntil > this.#since) this.#cut(this.#cap(), Math.min(now, this.#heldUntil));
     const level = this.#at(now);
     if (level <= this.#most) return level;
     this.#level = this.#most;

@@ -176,9 +176,10 @@ export class WaitingLine<C> implements LineView<C> {
   }
 
   #grant(waiter: Waiter<C>, now: number): void {
+    // First, so that the last caller goes on before those who wait for an idle line.
+    waiter.grant();
     this.#takeOut(waiter, now);
     this.granted += 1;
-    waiter.grant();
     limiterObserver()?.granted({ limiter: this.name, cost: waiter.cost, waitedMs: waitOf(waiter, now) });
   }
 

@@ -34,7 +34,7 @@ export class ManualClock implements Clock {
   }
 
   schedule(delayMs: number, callback: () => void): () => void {
-    if (!(delayMs >= 0 && delayMs <= 2 ** 31 - 1)) {
+    if (!(Number.isFinite(delayMs) && delayMs >= 0 && delayMs <= 2 ** 31 - 1)) {
       throw new RangeError(`A timer takes 0 to 2147483647 ms; got ${String(delayMs)}.`);
     }
     const timer: Timer = { at: this.#now + delayMs, callback };

@@ -126,7 +126,7 @@ test("closeTimeoutMs covers the code after each yield by itself", async () => {
 test("a part that does not yield is named", async () => {
   const environment = new Environment({
     name: "crawl",
-    // eslint-disable-next-line require-yield -- the case
+
     lifespan: composeLifespans(part("a", []), async function* forgetful() {
       await Promise.resolve();
     }),

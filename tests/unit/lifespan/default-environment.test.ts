@@ -94,7 +94,7 @@ test("stop passes its reason on", async () => {
 });
 
 test("where emitWarning does not exist, the warning goes to the console", async () => {
-  const { emitWarning } = process;
+  const emitWarning = process.emitWarning.bind(process);
   const toConsole = jest.spyOn(console, "warn").mockImplementation(() => undefined);
   api.lifespan(function* one() {
     yield;

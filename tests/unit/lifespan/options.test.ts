@@ -2,7 +2,6 @@ import { expect, test } from "@jest/globals";
 import { ContextKey } from "../../../src/context/index.js";
 import { InvalidArgumentError } from "../../../src/errors.js";
 import { Environment } from "../../../src/lifespan/index.js";
-import type { EnvironmentOptions } from "../../../src/lifespan/index.js";
 import { gate, Resource } from "../../support/lifespan-helpers.js";
 
 test.each<[string, Record<string, unknown>]>([
@@ -19,7 +18,7 @@ test.each<[string, Record<string, unknown>]>([
   ["requires", { requires: "db" }],
   ["key", { requires: ["db"] }],
 ])("%s is checked: %j is refused", (option, options) => {
-  const make = (): unknown => new Environment(options as EnvironmentOptions);
+  const make = (): unknown => new Environment(options);
   expect(make).toThrow(InvalidArgumentError);
   expect(make).toThrow(new RegExp(`^"${option}" must be`));
 });

@@ -115,27 +115,30 @@ test("a failed start is not remembered: the next one runs the lifespan again", a
   expect([starts, environment.state]).toEqual([2, "running"]);
 });
 
-test("a stop or start that comes while a failed start closes waits for it", async () => {
+test("while a failed start closes, a stop waits for it and a start joins it", async () => {
   const closing = gate();
+  const boom = new Error("boom");
   let starts = 0;
   const environment = new Environment({
     lifespan: opening((builder) => {
       starts += 1;
       if (starts > 1) return;
       builder.defer(() => closing.promise);
-      throw new Error("boom");
+      throw boom;
     }),
   });
-  const failing = environment.start();
-  failing.catch(() => undefined);
+  const both = [environment.start()];
+  both[0]?.catch(() => undefined);
   await settle();
   const stop = environment.stop();
-  const again = environment.start();
-  expect([await outcome(stop), await outcome(again)]).toEqual(["pending", "pending"]);
+  both.push(environment.start());
+  both[1]?.catch(() => undefined);
+  expect([environment.state, await outcome(stop)]).toEqual(["starting", "pending"]);
   closing.open();
-  await expect(failing).rejects.toThrow("boom");
   await stop; // the error is the start's, not the stop's
-  await again;
+  for (const start of both) await expect(start).rejects.toBe(boom);
+  expect(environment.state).toBe("idle");
+  await environment.start();
   expect(starts).toBe(2);
 });
 

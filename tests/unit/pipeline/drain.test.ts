@@ -1,6 +1,6 @@
-import { expect, test } from "@jest/globals";
-import { Environment } from "../../../src/lifespan/index.js";
-import { App, map } from "../../../src/pipeline/index.js";
+import { expect, jest, test } from "@jest/globals";
+import { currentRun, Environment, type Run } from "../../../src/lifespan/index.js";
+import { App, fn, map } from "../../../src/pipeline/index.js";
 import { Counter, errorOf, gate, type Gate, settle, stateOf } from "./helpers.js";
 
 const reason = new Error("going down");
@@ -44,6 +44,43 @@ test("a map of main starts no further items, ends those in flight, then rejects 
   expect(all).toHaveLength(2);
   expect(source.closed).toBe(1);
   await stopped;
+});
+
+test("a call with a concurrency of its own is no item: a map within it, called by main, is one of main", async () => {
+  const { all, wait } = gates();
+  const call = fn({ concurrency: 1 }, () => map(wait, new Counter(), { concurrency: 2 }));
+  const { run, stopped } = await stopDuring(() => call());
+  for (const each of all) each.open();
+  expect(await errorOf(run)).toBe(reason);
+  expect(all).toHaveLength(2);
+  await stopped;
+});
+
+test("a drain that is over aborts the map", async () => {
+  const { all, wait } = gates();
+  const environment = await new Environment({ name: "test", drainTimeoutMs: 0 }).start();
+  const run = new App({ name: "app", environment }, () =>
+    errorOf(map(wait, new Counter(), { concurrency: 2 })),
+  ).run();
+  const over = errorOf(run);
+  await settle();
+  const stopped = environment.stop(reason);
+  for (const each of all) each.open();
+  expect(await over).toBe(reason);
+  await stopped;
+});
+
+test("a map that is over has left nothing in the run", async () => {
+  const environment = await new Environment({ name: "test" }).start();
+  await environment.run(async () => {
+    const run = currentRun() as Run;
+    const takenBack = jest.fn();
+    const onStopRequest = jest.spyOn(run, "onStopRequest").mockReturnValue(takenBack);
+    await map((item: number) => item, [1]);
+    await errorOf(map(() => Promise.reject(new Error()), [1]));
+    expect([onStopRequest.mock.calls.length, takenBack.mock.calls.length]).toEqual([2, 2]);
+  });
+  await environment.stop();
 });
 
 test("it rejects with the first failure among those in flight", async () => {

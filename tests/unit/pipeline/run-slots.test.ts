@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Environment } from "../../../src/lifespan/index.js";
-import { App, fn, map } from "../../../src/pipeline/index.js";
+import { App, fn, map, type RunHandle } from "../../../src/pipeline/index.js";
 import { Counter, errorOf, gate, Load, settle, stateOf } from "./helpers.js";
 
 let environment: Environment;
@@ -260,6 +260,33 @@ describe("a parent", () => {
     expect(load.peak).toBe(1);
   });
 
+  test("takes its slot back before the slot of a call within it, so that nobody has the one and waits for the other", async () => {
+    const call = fn({ concurrency: 1 }, (body: () => Promise<unknown>) => body());
+    const noMore = gate();
+    const enough = gate();
+    async function* one(): AsyncGenerator<number> {
+      yield 1;
+      await noMore.promise;
+    }
+    const done = runWith(1, () =>
+      map(
+        async (item: number) => {
+          if (item === 0) await call(() => map(tick, one()));
+          else {
+            await enough.promise;
+            await map(() => call(tick), [0]);
+          }
+        },
+        [0, 1],
+      ),
+    );
+    await settle(); // item 0 has given up both slots, item 1 has that of the run
+    noMore.open();
+    await settle(); // item 0 wants them back
+    enough.open();
+    expect(await stateOf(done)).toMatchObject({ value: [undefined, undefined] });
+  });
+
   test("a map that nobody awaits leaves the count of slots right", async () => {
     const load = new Load();
     const inner = gate();
@@ -303,6 +330,47 @@ describe("a parent", () => {
   });
 });
 
+describe("an item in line for a slot", () => {
+  test("leaves it when its map fails, and the slot stays with the run", async () => {
+    const load = new Load();
+    const boom = new Error("boom");
+    await runWith(1, async () => {
+      const failing = map(
+        async (item: number) => {
+          await tick();
+          if (item === 0) throw boom;
+        },
+        [0, 1],
+      );
+      expect(await errorOf(failing)).toBe(boom);
+      await map(() => load.during(tick), range(5));
+    });
+    expect(load.peak).toBe(1);
+  });
+
+  test("is not started when the run is aborted in the turn in which it gets the slot", async () => {
+    const started: number[] = [];
+    const hold = gate();
+    const handle: RunHandle<unknown> = new App({ name: "app", environment, concurrency: 1 }, () =>
+      map(
+        (item: number) => {
+          started.push(item);
+          return hold.promise;
+        },
+        [0, 1],
+      ),
+    ).run();
+    await settle();
+    const over = errorOf(handle);
+    void hold.promise.then(() => {
+      handle.abort("stop"); // the slot has been handed over by the reaction before this one
+    });
+    hold.open();
+    expect(await over).toBe("stop");
+    expect(started).toEqual([0]);
+  });
+});
+
 describe("an aborted run", () => {
   test("starts nothing more, lets items in flight end, and rejects with the reason", async () => {
     const source = new Counter();
@@ -331,6 +399,22 @@ describe("an aborted run", () => {
     hold.open();
     expect(await over).toBe(reason);
     expect(error).toBe(reason);
+  });
+
+  test("an item that fails because it has aborted its run does not hide the reason", async () => {
+    let error: unknown;
+    const begin = gate();
+    const handle: RunHandle<void> = new App({ name: "app", environment }, async () => {
+      await begin.promise;
+      const failing = map(() => {
+        handle.abort("stop");
+        throw new Error("a consequence");
+      }, [0]);
+      error = await errorOf(failing);
+    }).run();
+    const over = errorOf(handle);
+    begin.open();
+    expect([await over, error]).toEqual(["stop", "stop"]);
   });
 
   test("a map that begins in it rejects at once and starts nothing", async () => {

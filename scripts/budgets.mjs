@@ -1,0 +1,31 @@
+/**
+ * What an import may cost a user: bytes of the minified, gzipped bundle.
+ *
+ * @typedef {object} Budget
+ * @property {string} name How the table calls it.
+ * @property {string} program What the user writes.
+ * @property {"neutral" | "node"} platform Where the bundle is for.
+ * @property {number} maxBytes Most bytes, gzipped.
+ */
+
+/** @type {readonly Budget[]} */
+export const budgets = [
+  {
+    name: "{ RateLimiter } of tidegate/rate-limit",
+    program: `export { RateLimiter } from "tidegate/rate-limit";`,
+    platform: "neutral",
+    maxBytes: 5_600,
+  },
+  {
+    name: "all of tidegate/rate-limit",
+    program: `export * from "tidegate/rate-limit";`,
+    platform: "neutral",
+    maxBytes: 5_900,
+  },
+  {
+    name: "all of tidegate",
+    program: `export * from "tidegate";`,
+    platform: "node",
+    maxBytes: 18_500,
+  },
+];

@@ -1,0 +1,150 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, jest, test } from "@jest/globals";
+import ts from "typescript";
+import { VERSION } from "../../src/internal/version.js";
+import { entries, namedFiles, packageJson } from "../support/package-json.js";
+import { ROOT } from "../support/root.js";
+import { runNode } from "../support/run-node.js";
+
+jest.setTimeout(120_000); // starts processes, on machines that may be busy
+
+interface Names {
+  readonly values: readonly string[];
+  readonly types: readonly string[];
+}
+
+const RATE_LIMIT: Names = {
+  values: [
+    "InvalidArgumentError",
+    "LimiterClosedError",
+    "QueueFullError",
+    "RateLimiter",
+    "TidegateError",
+    "WaitTooLongError",
+    "isTidegateError",
+    "observeLimiters",
+    "perHour",
+    "perMinute",
+  ],
+  types: [
+    "AcquireOptions",
+    "Clock",
+    "ErrorCode",
+    "Limiter",
+    "LimiterEvent",
+    "LimiterObserver",
+    "RateLimiterOptions",
+    "RateLimiterStats",
+    "RateOptions",
+  ],
+};
+
+/** Everything that the package promises. A name that is not here is private. */
+const PUBLIC: Readonly<Record<string, Names>> = {
+  tidegate: {
+    values: [
+      ...RATE_LIMIT.values,
+      "App",
+      "ContextKey",
+      "DeadlineExceededError",
+      "DuplicateProvideError",
+      "Environment",
+      "EnvironmentStateError",
+      "LifespanError",
+      "MissingContextError",
+      "NoEnvironmentError",
+      "RunAbortedError",
+      "bindContext",
+      "checkCancellation",
+      "composeLifespans",
+      "defaultEnvironment",
+      "fn",
+      "lifespan",
+      "map",
+      "start",
+      "stop",
+      "tryUseContext",
+      "useContext",
+      "useSignal",
+      "withContext",
+      "withTimeout",
+    ],
+    types: [
+      ...RATE_LIMIT.types,
+      "AppOptions",
+      "ContextKeyOptions",
+      "CorrectableLimiter",
+      "EnvironmentBuilder",
+      "EnvironmentOptions",
+      "EnvironmentState",
+      "FnNameOptions",
+      "FnOptions",
+      "FnRateLimit",
+      "Lifespan",
+      "MapOptions",
+      "RunHandle",
+      "RunOptions",
+      "ValueDescription",
+    ],
+  },
+  "tidegate/rate-limit": RATE_LIMIT,
+  "tidegate/testing": { values: ["ManualClock"], types: [] },
+};
+
+test("the entries are these", () => {
+  expect(entries.map(({ name }) => name)).toEqual(Object.keys(PUBLIC));
+  expect(packageJson.exports["./package.json"]).toBe("./package.json");
+});
+
+test("every file that package.json names is there", () => {
+  expect(namedFiles.length).toBeGreaterThan(20);
+  expect(namedFiles.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+});
+
+test("the version in the code is that of package.json", () => {
+  expect(VERSION).toBe(packageJson.version);
+});
+
+test.each(entries)("$name exports these values, whichever way it is loaded", async ({ name, targets }) => {
+  const load = `
+    import { createRequire } from "node:module";
+    const [moduleSync, esm, cjs] = process.argv.slice(-3);
+    const names = (exports) => Object.keys(exports).sort();
+    console.log(JSON.stringify([
+      names(await import(moduleSync)), names(await import(esm)), names(createRequire(moduleSync)(cjs)),
+    ]));`;
+  const files = [targets["module-sync"], targets.import, targets.require].map((target) =>
+    join(ROOT, target.default),
+  );
+  const { stdout, stderr } = await runNode(["--input-type=module", "--eval", load, "--", ...files], ROOT);
+  expect(stderr).toBe("");
+  const expected = sorted(PUBLIC[name]?.values);
+  expect(JSON.parse(stdout)).toEqual([expected, expected, expected]);
+});
+
+test.each(entries)("$name declares these values and types, in both formats", ({ name, targets }) => {
+  const files = [targets["module-sync"], targets.import, targets.require].map(({ types }) =>
+    join(ROOT, types),
+  );
+  const program = ts.createProgram(files, {
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    noLib: true,
+    types: [],
+  });
+  const { values = [], types = [] } = PUBLIC[name] ?? {};
+  for (const file of files) expect(declaredNames(program, file)).toEqual(sorted([...values, ...types]));
+});
+
+function declaredNames(program: ts.Program, file: string): string[] {
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(file);
+  const module = source === undefined ? undefined : checker.getSymbolAtLocation(source);
+  if (module === undefined) throw new Error(`${file} is no module`);
+  return sorted(checker.getExportsOfModule(module).map((symbol) => symbol.name));
+}
+
+function sorted(names: readonly string[] = []): string[] {
+  return [...names].sort();
+}

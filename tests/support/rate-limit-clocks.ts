@@ -1,0 +1,94 @@
+import type { Clock } from "../../src/clock.js";
+
+interface Timer {
+  readonly at: number;
+  readonly callback: () => void;
+}
+
+/** How timers miss their time: each in turn comes so many milliseconds late, or early by such a part of its delay. */
+export type Misses = { readonly lateMs: readonly number[] } | { readonly earlyParts: readonly number[] };
+
+/** An early timer still lets this part of its delay pass: time moves on a real clock too. */
+const LEAST_PART = 0.09;
+
+/**
+ * A clock that moves only when told and whose timers come early or late. It counts what is asked of it, so that a test
+ * can tell how many timers were armed at once and how long the longest delay was.
+ */
+export class BadClock implements Clock {
+  longestDelayMs = 0;
+  mostPending = 0;
+  /** Called before each timer that fires. */
+  onFire: () => void = () => undefined;
+  #now = 0;
+  readonly #misses: Misses;
+  #scheduled = 0;
+  readonly #timers = new Set<Timer>();
+
+  constructor(misses: Misses) {
+    this.#misses = misses;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  schedule(delayMs: number, callback: () => void): () => void {
+    const timer = { at: this.#now + Math.max(delayMs + this.#miss(delayMs), delayMs * LEAST_PART), callback };
+    this.#timers.add(timer);
+    this.longestDelayMs = Math.max(this.longestDelayMs, delayMs);
+    this.mostPending = Math.max(this.mostPending, this.pending);
+    return () => {
+      this.#timers.delete(timer);
+    };
+  }
+
+  /** Moves the time forward; what falls due on the way fires at its (wrong) time. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {
+      this.#now = Math.max(this.#now, timer.at);
+      await this.#fire(timer);
+    }
+    this.#now = Math.max(this.#now, end);
+    await settlePromises();
+  }
+
+  /** Goes on until no timer is armed. */
+  async finish(): Promise<void> {
+    for (let timer = this.#next(Infinity); timer !== undefined; timer = this.#next(Infinity)) {
+      this.#now = Math.max(this.#now, timer.at);
+      await this.#fire(timer);
+    }
+  }
+
+  #miss(delayMs: number): number {
+    const turn = this.#scheduled++;
+    if ("lateMs" in this.#misses) return this.#misses.lateMs[turn % this.#misses.lateMs.length] ?? 0;
+    return -delayMs * (this.#misses.earlyParts[turn % this.#misses.earlyParts.length] ?? 0);
+  }
+
+  async #fire(timer: Timer): Promise<void> {
+    this.#timers.delete(timer);
+    this.onFire();
+    timer.callback();
+    await settlePromises();
+  }
+
+  #next(limit: number): Timer | undefined {
+    let first: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.at <= limit && (first === undefined || timer.at < first.at)) first = timer;
+    }
+    return first;
+  }
+}
+
+/** Awaiting the outcome of a call takes a few turns of the microtask queue. */
+export async function settlePromises(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+}

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
+import { Environment } from "../../../src/lifespan/index.js";
+import * as first from "../../../src/pipeline/index.js";
+import { errorOf, Load, settle } from "./helpers.js";
+
+// As an ESM and a CommonJS copy of one version are in one process.
+jest.resetModules();
+const second = await import("../../../src/pipeline/index.js");
+
+let environment: Environment;
+beforeEach(() => {
+  environment = new Environment({ name: "of the first copy" });
+});
+afterEach(() => environment.stop());
+
+test("an App of one copy runs on an environment of another, and its handle is handed through", async () => {
+  expect(second.App).not.toBe(first.App); // really a second copy
+  const app = new second.App({ name: "app", environment }, () => first.map((item: number) => item, [1, 2]));
+  await environment.start();
+  const handle = environment.run(() => app.run());
+  expect("abort" in handle).toBe(true);
+  expect(await handle).toEqual([1, 2]);
+});
+
+test("fan-outs of both share the slots of a run, and a parent of one gives its slot up for those of the other", async () => {
+  const load = new Load();
+  const one = (): Promise<void> => load.during(settle);
+  const main = (): Promise<unknown> =>
+    Promise.all([
+      first.map(async () => {
+        await one();
+        await second.map(() => first.map(one, [1, 2]), [1, 2]);
+        await one();
+      }, [1, 2]),
+      second.map(
+        second.fn({ concurrency: 1 }, () => first.map(one, [1, 2])),
+        [1, 2],
+      ),
+    ]);
+  await new first.App({ name: "app", environment, concurrency: 1 }, main).run();
+  expect(load.peak).toBe(1);
+});
+
+test("a limit and an abort of one copy end what waits in the other", async () => {
+  const app = new second.App({ name: "app", environment }, () =>
+    first.map(() => second.withTimeout(1, () => first.withTimeout(1_000, () => settleWithSignal())), [1]),
+  );
+  const settleWithSignal = (): Promise<never> => {
+    const signal = first.useSignal();
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => {
+        reject(signal.reason);
+      });
+    });
+  };
+  expect(await errorOf(app.run())).toMatchObject({ code: "DEADLINE_EXCEEDED", timeoutMs: 1 });
+  const handle = new second.App({ name: "app", environment }, () =>
+    first.map(settleWithSignal, [1, 2]),
+  ).run();
+  const over = errorOf(handle);
+  handle.abort("stop");
+  expect(await over).toBe("stop");
+});
