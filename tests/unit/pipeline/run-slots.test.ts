@@ -21,6 +21,11 @@ async function tick(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
 }
 
+/** Three calls that are deeper than anything else here: they take every slot that somebody gives up. */
+function crowd(call: () => Promise<void>): Promise<unknown> {
+  return map(() => map(call, range(3)), [0]);
+}
+
 describe("App.concurrency", () => {
   test("bounds the items of all fan-outs of a run together; main holds no slot", async () => {
     const load = new Load();
@@ -233,31 +238,37 @@ describe("a parent", () => {
     expect(log).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
-  test("a second map that starts while the first one waits for the slot takes over", async () => {
+  test("that starts another map while it waits for its slot waits for that one instead", async () => {
     const load = new Load();
-    const rest = gate();
+    const [child, another, hold] = [gate(), gate(), gate()];
     const log: string[] = [];
-    const done = runWith(1, () =>
+    const done = runWith(2, () =>
       map(
         async (item: number) => {
-          if (item === 1) return load.during(() => rest.promise);
-          const first = map(tick, [0]);
-          await settle(); // the first map is over, and item 1 has the slot
-          const second = map(tick, [0]);
+          if (item === 1) return crowd(() => load.during(() => hold.promise));
+          const first = map(() => load.during(() => child.promise), [0]).then(() =>
+            log.push("first is over"),
+          );
+          await another.promise;
+          await map(() => load.during(tick), [0]);
+          log.push("second is over");
           await first;
-          log.push("first");
-          await second;
-          log.push("second");
-          await load.during(tick);
+          return load.during(tick);
         },
         [0, 1],
       ),
     );
     await settle();
-    rest.open();
-    expect(await done).toHaveLength(2);
-    expect(log).toEqual(["first", "second"]);
-    expect(load.peak).toBe(1);
+    child.open();
+    await settle();
+    expect(log).toEqual([]); // the slot went to one of the crowd
+    another.open();
+    await settle();
+    expect(log).toEqual(["first is over"]);
+    hold.open();
+    await done;
+    expect(log).toEqual(["first is over", "second is over"]);
+    expect(load.peak).toBe(2);
   });
 
   test("takes its slot back before the slot of a call within it, so that nobody has the one and waits for the other", async () => {
@@ -310,7 +321,7 @@ describe("a parent", () => {
       map(
         async (item: number) => {
           if (item === 0) log.push(await errorOf(map(() => child.promise, [0])));
-          else await map(() => map(() => hold.promise, range(3)), [0]);
+          else await crowd(() => hold.promise);
         },
         [0, 1],
       ),
@@ -318,7 +329,7 @@ describe("a parent", () => {
     await settle();
     child.fail(new Error("child"));
     await settle();
-    expect(log).toEqual([]); // the slot went to a grandchild of item 1, which is deeper
+    expect(log).toEqual([]); // the slot went to one of the crowd
     const reason = new Error("stop");
     const over = errorOf(handle);
     handle.abort(reason);
@@ -327,6 +338,30 @@ describe("a parent", () => {
     expect(await stateOf(handle)).toBe("pending");
     hold.open();
     expect(await over).toBe(reason);
+  });
+
+  test("does not begin to wait for its slot when the run is aborted already", async () => {
+    const [hold, enter] = [gate(), gate()];
+    const log: unknown[] = [];
+    const handle = new App({ name: "app", environment, concurrency: 2 }, () =>
+      map(
+        async (item: number) => {
+          if (item === 1) return crowd(() => hold.promise);
+          await enter.promise;
+          log.push(await errorOf(map(tick, [0])));
+        },
+        [0, 1],
+      ),
+    ).run();
+    await settle();
+    enter.open(); // its slot goes to one of the crowd, its child stays in line
+    await settle();
+    const over = errorOf(handle);
+    handle.abort("stop");
+    await settle();
+    expect(log).toEqual(["stop"]);
+    hold.open();
+    expect(await over).toBe("stop");
   });
 });
 

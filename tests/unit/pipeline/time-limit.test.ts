@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
+import { ambientScope } from "../../../src/cancellation/index.js";
 import type { Clock } from "../../../src/clock.js";
 import { ContextKey, tryUseContext, useContext, withContext } from "../../../src/context/index.js";
 import { Environment } from "../../../src/lifespan/index.js";
@@ -242,15 +243,32 @@ describe("withTimeout", () => {
     expect(seen).toEqual(["caller", "caller"]);
   });
 
+  test("a lazy thenable is settled within the limit, and listeners of its signal run in its context", async () => {
+    const seen: unknown[] = [];
+    const lazy = {
+      then: (_resolve: unknown, reject: (reason: unknown) => void): void => {
+        seen.push(useContext(KEY));
+        const signal = useSignal();
+        signal.addEventListener("abort", () => {
+          seen.push(useContext(KEY));
+          reject("the end");
+        });
+      },
+    };
+    const limited = environment.run(() => withContext(KEY, "caller", () => withTimeout(5, () => lazy)));
+    const over = errorOf(limited as unknown as Promise<void>);
+    await clock.advance(5); // by code in no context
+    expect(await over).toMatchObject({ code: "DEADLINE_EXCEEDED" });
+    expect(seen).toEqual(["caller", "caller"]);
+  });
+
   test("does not bound the steps of a generator, which go on in the context of the call", () => {
-    const steps = withContext(KEY, "caller", () =>
-      environment.run(() =>
-        withTimeout(5, function* () {
-          yield [tryUseContext(KEY), useSignal().aborted];
-        }),
-      ),
-    );
-    expect([...steps]).toEqual([["caller", false]]);
+    const { steps } = withContext(KEY, "caller", () => ({
+      steps: withTimeout(5, function* () {
+        yield [tryUseContext(KEY), ambientScope()];
+      }),
+    }));
+    expect([...steps]).toEqual([["caller", undefined]]);
   });
 
   test("hands the handle of a run through, and aborts that run", async () => {
