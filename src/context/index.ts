@@ -6,4 +6,4 @@ export { ContextKey, requireKey } from "./key.js";
 export type { AnyContextKey, ContextKeyOptions } from "./key.js";
 export { currentFrame, runInFrame } from "./storage.js";
 export { tryUseContext, useContext } from "./use-context.js";
-export { bindContext, imitate, withContext } from "./with-context.js";
+export { bindContext, withContext } from "./with-context.js";

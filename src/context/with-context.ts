@@ -1,4 +1,5 @@
 import { requireFunction } from "../internal/checks.js";
+import { imitate } from "../internal/imitate.js";
 import { enterFrame } from "./enter.js";
 import { deriveFrame } from "./frame.js";
 import type { ContextKey } from "./key.js";
@@ -34,16 +35,4 @@ export function bindContext<F extends (...args: any[]) => any>(f: F): F {
     return enterFrame(frame, () => f.apply(this, args) as ReturnType<F>);
   };
   return imitate(bound as F, f);
-}
-
-/** Gives a wrapper the name and length of what it wraps, for stack traces and for code that looks at them. */
-export function imitate<F extends (...args: never[]) => unknown>(
-  wrapper: F,
-  wrapped: F,
-  name = wrapped.name,
-): F {
-  return Object.defineProperties(wrapper, {
-    name: { value: name, configurable: true },
-    length: { value: wrapped.length, configurable: true },
-  });
 }

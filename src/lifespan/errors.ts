@@ -27,7 +27,7 @@ export class DuplicateProvideError extends TidegateError {
 export class LifespanError extends TidegateError {
   override readonly name = "LifespanError";
   readonly code = "LIFESPAN_INVALID";
-  /** The name of the lifespan function. */
+  /** The name of the lifespan function; empty for one without a name. */
   readonly lifespan: string;
   readonly environment: string;
 
@@ -38,7 +38,7 @@ export class LifespanError extends TidegateError {
   constructor(lifespan: unknown, environment: string, problem: string, options?: ErrorOptions) {
     const name = nameOf(lifespan);
     super(`Lifespan ${name} of environment "${environment}" ${problem}`, options);
-    this.lifespan = name;
+    this.lifespan = typeof lifespan === "function" ? lifespan.name : name;
     this.environment = environment;
   }
 }

@@ -56,8 +56,13 @@ export class RunSet {
   #isPartOfItem(run: CountedRun): boolean {
     for (const frame of outwards(run.begunIn)) {
       const around = runOf(frame);
-      if (frame.item !== undefined && around !== undefined && this.#runs.has(around)) return true;
+      if (isInFanOut(frame) && around !== undefined && this.#runs.has(around)) return true;
     }
     return false;
   }
+}
+
+/** A call of a function with a limit of its own stands in the frame too, at depth 0 when main made it. */
+function isInFanOut(frame: Frame): boolean {
+  return ((frame.item as { readonly depth: number } | undefined)?.depth ?? 0) > 0;
 }

@@ -59,7 +59,12 @@ export class App<A extends unknown[], R> {
    * @throws What the start of the environment, or main, has thrown.
    */
   run(options?: RunOptions): RunHandle<Awaited<R>> {
-    const plan = { environment: this.#environment, concurrency: this.#concurrency, main: this.#main };
+    const plan = {
+      name: this.name,
+      environment: this.#environment,
+      concurrency: this.#concurrency,
+      main: this.#main,
+    };
     return new StartedRun(plan, options);
   }
 }

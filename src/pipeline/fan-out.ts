@@ -200,7 +200,13 @@ export class Fanout<T, R> implements LanesOwner {
       return;
     }
     this.#cease(error);
-    this.#scope.release(new RunAbortedError("Another item of the fan-out has failed.", { cause: error }));
+    this.#scope.release(
+      new RunAbortedError(
+        "Another item of the fan-out has failed (see cause), so this one waits no longer. Catch errors inside the " +
+          "function that map calls if the others shall go on.",
+        { cause: error },
+      ),
+    );
   }
 
   #cease(error: unknown): void {

@@ -1,5 +1,6 @@
-import { bindGenerator, currentFrame, imitate } from "../context/index.js";
+import { bindGenerator, currentFrame } from "../context/index.js";
 import { requireFunction } from "../internal/checks.js";
+import { imitate } from "../internal/imitate.js";
 import { defaultEnvironment } from "../lifespan/index.js";
 import type { Limiter } from "../rate-limit/index.js";
 import {

@@ -26,7 +26,7 @@ function callAtRate(f: AnyFunction, { key, cost, settle }: RateLimitRule): Call 
   return async (self, args) => {
     const limiter = useContext(key);
     if (settle !== undefined) requireCorrectable(limiter);
-    const estimate = cost(...args);
+    const estimate = requireCount("cost", cost(...args));
     await limiter.acquire(estimate);
     const result = (await f.apply(self, args)) as unknown;
     if (settle !== undefined) await correct(limiter as CorrectableLimiter, estimate, settle(result, ...args));

@@ -34,6 +34,8 @@ export interface RunHandle<R> extends AsyncDisposable {
 }
 
 export interface RunPlan<R> {
+  /** The name of the app. */
+  readonly name: string;
   readonly environment: Environment;
   readonly concurrency: number | undefined;
   readonly main: () => R;
@@ -68,7 +70,14 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
   }
 
   abort(reason?: unknown): void {
-    this.#abort(reason === undefined ? new RunAbortedError("The run was aborted.") : reason);
+    this.#abort(
+      reason === undefined
+        ? new RunAbortedError(
+            `The run of app "${this.#plan.name}" was aborted: abort() was called on its handle, or the handle was ` +
+              `disposed. Pass a reason to abort(reason) to see it here.`,
+          )
+        : reason,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

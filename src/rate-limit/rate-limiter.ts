@@ -193,9 +193,9 @@ export class RateLimiter implements Limiter, Disposable {
   wrap<F extends (...args: any[]) => Promise<any>>(f: F, cost?: (...args: Parameters<F>) => number): F {
     requireFunction("f", f);
     if (cost !== undefined) requireFunction("cost", cost);
-    const acquire = (n?: number): Promise<void> => this.acquire(n);
+    const acquire = (n: number): Promise<void> => this.acquire(n);
     const wrapped = async function (this: unknown, ...args: Parameters<F>): Promise<unknown> {
-      await acquire(cost?.(...args));
+      await acquire(cost === undefined ? 1 : requireCount("cost", cost(...args)));
       return (await f.apply(this, args)) as unknown;
     };
     return wrapped as F;

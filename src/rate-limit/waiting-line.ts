@@ -136,7 +136,8 @@ export class WaitingLine<C> implements LineView<C> {
   #refusal(cost: C, now: number, limit: number): WaitTooLongError | undefined {
     if (limit === Infinity) return undefined;
     const estimate = this.#meter.estimateMs(cost, now);
-    return estimate > limit + ROUNDING_MS ? new WaitTooLongError(this.name, estimate, limit) : undefined;
+    if (estimate <= limit + ROUNDING_MS) return undefined;
+    return new WaitTooLongError(this.name, estimate, Math.max(0, limit));
   }
 
   #join(

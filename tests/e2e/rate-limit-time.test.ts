@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@j
 import { RateLimiter } from "../../src/rate-limit/index.js";
 import { ProgramRunner } from "./rate-limit-program.js";
 
-// Limiters on the real clock. The machine may be busy: bounds from above hold on every try, throughput on the best of
-// three.
+// Limiters on the real clock. The machine may be busy, so what it takes away is counted.
 
 let programs: ProgramRunner;
 
@@ -38,23 +37,24 @@ async function grantTimes(name: string, burstWindowSecs: number): Promise<number
   )) as number[];
 }
 
+/** The time that timers later than 5 ms have cost: by design it is lost, and a busy machine makes them late. */
+function lostMs(times: readonly number[]): number {
+  return times.reduce((lost, at, index) => lost + Math.max(0, at - (times[index - 1] ?? 0) - 5), 0);
+}
+
 test.each([
   { name: "with a burst of 50", burstWindowSecs: 0.01, capacity: 50, atLeast: 985, atMost: 1_150 },
   { name: "with strict spacing", burstWindowSecs: 0, capacity: 1, atLeast: 990, atMost: 1_200 },
 ])(
   "F18: 5,000/s $name reaches 5,000/s, and never more",
   async ({ name, burstWindowSecs, capacity, atLeast, atMost }) => {
-    let best = Infinity;
-    for (let round = 0; round < 3 && best > atMost; round += 1) {
-      const times = await grantTimes(name.replaceAll(" ", "-"), burstWindowSecs);
-      expect(times).toHaveLength(5_000);
-      const beyond = times.filter((at, index) => index + 1 > capacity + (RATE * (at + 5)) / 1_000);
-      expect(beyond).toEqual([]);
-      const last = times.at(-1) as number;
-      expect(last).toBeGreaterThan(atLeast);
-      best = Math.min(best, last);
-    }
-    expect(best).toBeLessThanOrEqual(atMost);
+    const times = await grantTimes(name.replaceAll(" ", "-"), burstWindowSecs);
+    expect(times).toHaveLength(5_000);
+    const beyond = times.filter((at, index) => index + 1 > capacity + (RATE * (at + 5)) / 1_000);
+    expect(beyond).toEqual([]);
+    const last = times.at(-1) as number;
+    expect(last).toBeGreaterThan(atLeast);
+    expect(last - lostMs(times)).toBeLessThanOrEqual(atMost);
   },
   60_000,
 );

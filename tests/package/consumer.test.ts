@@ -174,6 +174,7 @@ describe("two copies in one process", () => {
     const program = `${COPIES}
       const limiter = new cjs.RateLimiter({ maxRowsPerSecond: 1, initialTokens: 0 });
       limiter.pause(3_600_000);
+      setTimeout(() => { console.error("still waiting"); process.exit(1); }, 10_000).unref();
       const environment = new esm.Environment({ lifespan: function* () { yield; } });
       const run = new esm.App({ name: "waits", environment }, () => limiter.acquire()).run();
       while (limiter.stats().queued === 0) await new Promise(setImmediate);

@@ -124,17 +124,21 @@ test.each(entries)("$name exports these values, whichever way it is loaded", asy
 });
 
 test.each(entries)("$name declares these values and types, in both formats", ({ name, targets }) => {
-  const files = [targets["module-sync"], targets.import, targets.require].map(({ types }) =>
-    join(ROOT, types),
-  );
-  const program = ts.createProgram(files, {
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    noLib: true,
-    types: [],
-  });
   const { values = [], types = [] } = PUBLIC[name] ?? {};
-  for (const file of files) expect(declaredNames(program, file)).toEqual(sorted([...values, ...types]));
+  for (const condition of ["module-sync", "import", "require"] as const) {
+    const file = join(ROOT, targets[condition].types);
+    const program = ts.createProgram([file], {
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      noLib: true,
+      types: [],
+    });
+    expect(declaredNames(program, file)).toEqual(sorted([...values, ...types]));
+    // A declaration of one format that leads to one of the other breaks users who resolve as Node 16 does.
+    const ending = condition === "require" ? ".d.cts" : ".d.ts";
+    const strangers = program.getSourceFiles().filter(({ fileName }) => !fileName.endsWith(ending));
+    expect(strangers.map(({ fileName }) => fileName)).toEqual([]);
+  }
 });
 
 function declaredNames(program: ts.Program, file: string): string[] {

@@ -1,8 +1,30 @@
 import type { Clock } from "../../src/clock.js";
+import { ManualClock } from "../../src/testing/index.js";
 
 interface Timer {
   readonly at: number;
   readonly callback: () => void;
+}
+
+/**
+ * Most timers that one test may start. A line that never comes to rest would else hang the test for good: no time limit
+ * ends what never leaves the microtask queue.
+ */
+const MOST_TIMERS = 20_000;
+
+function checkRest(started: number): void {
+  if (started > MOST_TIMERS)
+    throw new Error(`The line started ${String(started)} timers and never comes to rest.`);
+}
+
+/** A ManualClock that does not let a line go on for ever. */
+export class ExactClock extends ManualClock {
+  #started = 0;
+
+  override schedule(delayMs: number, callback: () => void): () => void {
+    checkRest((this.#started += 1));
+    return super.schedule(delayMs, callback);
+  }
 }
 
 /** How timers miss their time: each in turn comes so many milliseconds late, or early by such a part of its delay. */
@@ -38,6 +60,7 @@ export class BadClock implements Clock {
   }
 
   schedule(delayMs: number, callback: () => void): () => void {
+    checkRest(this.#scheduled);
     const timer = { at: this.#now + Math.max(delayMs + this.#miss(delayMs), delayMs * LEAST_PART), callback };
     this.#timers.add(timer);
     this.longestDelayMs = Math.max(this.longestDelayMs, delayMs);

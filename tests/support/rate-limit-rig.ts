@@ -7,8 +7,7 @@ import {
   RateLimiter,
   WaitTooLongError,
 } from "../../src/rate-limit/index.js";
-import { ManualClock } from "../../src/testing/index.js";
-import { BadClock, settlePromises } from "./rate-limit-clocks.js";
+import { BadClock, ExactClock, settlePromises } from "./rate-limit-clocks.js";
 import { shapeOf } from "./rate-limit-exact-bucket.js";
 import { type Fate, LimiterModel } from "./rate-limit-model.js";
 import { Rational } from "./rate-limit-rational.js";
@@ -42,14 +41,14 @@ let scopeOfCall: Scope | undefined = undefined;
 /**
  * A limiter and its model, taken through the same steps and compared after each of them.
  *
- * On a ManualClock the model says by itself when things happen. On a clock with bad timers nobody can; there the model
+ * On exact timers the model says by itself when things happen. On a clock with bad timers nobody can; there the model
  * looks when the limiter does, which is when a timer fires.
  */
 export class Rig {
   readonly limiter: RateLimiter;
   readonly model: LimiterModel;
   readonly trace: Trace;
-  readonly clock: ManualClock | BadClock;
+  readonly clock: ExactClock | BadClock;
   readonly settled = new Map<number, Settled>();
   readonly order: number[] = [];
   readonly #calls = new Map<number, Call>();
@@ -59,7 +58,7 @@ export class Rig {
   #compared = 0;
   #nextId = 0;
 
-  constructor(setting: Setting, clock: ManualClock | BadClock = new ManualClock()) {
+  constructor(setting: Setting, clock: ExactClock | BadClock = new ExactClock()) {
     this.#setting = setting;
     this.clock = clock;
     if (clock instanceof BadClock) {
@@ -320,7 +319,7 @@ export class Rig {
     const { model, clock } = this;
     const ms = moment.minus(model.now).toNumber();
     const target = clock.now() + Math.min(Math.max(0, ms), farthestMs);
-    const end = clock instanceof ManualClock ? this.#foresee(target) : target;
+    const end = clock instanceof ExactClock ? this.#foresee(target) : target;
     await clock.advance(Math.max(0, end - clock.now()));
     this.#syncNow();
   }

@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { Scope } from "../../../src/cancellation/index.js";
 import { registry } from "../../../src/internal/registry.js";
 import { LimiterClosedError, RateLimiter, WaitTooLongError } from "../../../src/rate-limit/index.js";
-import { ManualClock } from "../../../src/testing/index.js";
-import { BadClock, settlePromises } from "../../support/rate-limit-clocks.js";
+import { BadClock, ExactClock, settlePromises } from "../../support/rate-limit-clocks.js";
 import { EXACT_MS, Rig } from "../../support/rate-limit-rig.js";
 import { anyMisses, plan, rate, setting, type Step } from "../../support/rate-limit-steps.js";
 
@@ -19,8 +18,8 @@ function clockOf({
   misses,
 }: {
   misses: ConstructorParameters<typeof BadClock>[0] | undefined;
-}): ManualClock | BadClock {
-  return misses === undefined ? new ManualClock() : new BadClock(misses);
+}): ExactClock | BadClock {
+  return misses === undefined ? new ExactClock() : new BadClock(misses);
 }
 
 const isAscending = (ids: readonly number[]): boolean =>
@@ -123,7 +122,7 @@ describe("law 5: more than the bucket, and nothing at all", () => {
           const limiter = new RateLimiter({
             maxRowsPerSecond: r,
             burstWindowSecs: (whole - less) / r,
-            clock: new ManualClock(),
+            clock: new ExactClock(),
           });
           const n = whole + over;
           // Times of doubles: 0.29 * 100 is less than 29 by a few of its last bits.
@@ -204,7 +203,7 @@ describe("law 6: cancel", () => {
     const followers = fc.array(fc.nat({ max: 2 }), { maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(followers, fc.nat({ max: 40 }), async (signals, tokens) => {
-        const timers = new ManualClock();
+        const timers = new ExactClock();
         const limiter = new RateLimiter({ maxRowsPerSecond: 1, initialTokens: 0, clock: timers });
         const sources = [0, 1, 2].map(() => countListeners(new AbortController()));
         for (const signal of signals) {
@@ -222,7 +221,7 @@ describe("law 6: cancel", () => {
   });
 
   test("100,000 callers on one signal leave in linear time", async () => {
-    const limiter = new RateLimiter({ maxRowsPerSecond: 1, initialTokens: 0, clock: new ManualClock() });
+    const limiter = new RateLimiter({ maxRowsPerSecond: 1, initialTokens: 0, clock: new ExactClock() });
     const controller = new AbortController();
     for (let count = 0; count < 100_000; count += 1) {
       void limiter.acquire(1, { signal: controller.signal }).catch(() => undefined);
@@ -235,7 +234,7 @@ describe("law 6: cancel", () => {
   test("a call whose signal is aborted is not granted by a listener that is told before the line", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }), async (follows) => {
-        const limiter = new RateLimiter({ maxRowsPerSecond: 10, initialTokens: 0, clock: new ManualClock() });
+        const limiter = new RateLimiter({ maxRowsPerSecond: 10, initialTokens: 0, clock: new ExactClock() });
         const controller = new AbortController();
         controller.signal.addEventListener("abort", () => {
           limiter.refund(10);
@@ -259,7 +258,7 @@ describe("law 6: cancel", () => {
       maxRowsPerSecond: 1,
       initialTokens: 0,
       burstWindowSecs: 3,
-      clock: new ManualClock(),
+      clock: new ExactClock(),
     });
     const outer = new Scope();
     const inner = new Scope(outer);
@@ -353,7 +352,7 @@ describe("law 8: every promise settles once, in the context of its caller", () =
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 20 }),
         async (sizes) => {
-          const timers = new ManualClock();
+          const timers = new ExactClock();
           const limiter = new RateLimiter({ maxRowsPerSecond: 2, clock: timers });
           const controller = new AbortController();
           const seen: (number | undefined)[] = [];
@@ -385,7 +384,7 @@ describe("law 8: every promise settles once, in the context of its caller", () =
     const ways = fc.constantFrom("close", "signal", "scope");
     await fc.assert(
       fc.asyncProperty(ways, fc.integer({ min: 1, max: 10 }), async (way, callers) => {
-        const limiter = new RateLimiter({ maxRowsPerSecond: 1, initialTokens: 0, clock: new ManualClock() });
+        const limiter = new RateLimiter({ maxRowsPerSecond: 1, initialTokens: 0, clock: new ExactClock() });
         const controller = new AbortController();
         const scope = new Scope();
         const calls = Array.from({ length: callers }, () =>

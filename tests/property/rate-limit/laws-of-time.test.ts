@@ -42,11 +42,11 @@ describe("law 9: one timer", () => {
   });
 
   test("waits of months are cut into delays that timers take, and end at their time", async () => {
-    const slow = fc.constantFrom(1 / 86_400, 1e-7, 0.001, 1e-9);
+    const slow = fc.constantFrom(1 / 86_400, 1e-6, 0.001);
     await fc.assert(
       fc.asyncProperty(
         slow,
-        fc.integer({ min: 1, max: 200 }),
+        fc.integer({ min: 1, max: 100 }),
         fc.nat({ max: 5 }),
         async (perSecond, n, days) => {
           const timers = new BadClock({ lateMs: [0] });

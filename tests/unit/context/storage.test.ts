@@ -52,6 +52,10 @@ test("one AsyncLocalStorage serves everything, also a second copy of the package
     expect(copy.useContext(key)).toBe(7);
     expect(copy.withContext(key, 8, () => context.useContext(key))).toBe(8);
   });
+  jest.resetModules();
+  const third = await import("../../../src/context/index.js");
+  const frame = third.deriveFrame(undefined, { overrides: new Map([[key, 9]]) });
+  expect(third.runInFrame(frame, () => context.useContext(key))).toBe(9); // enters before it looks anything up
   expect(made).toHaveLength(1);
   expect(leaps).toBe(0);
 });

@@ -238,16 +238,21 @@ test("while draining, code inside a run may begin runs; the stop waits for them 
 test("a run begun while draining is told to stop from the start, unless it is part of an item in flight", async () => {
   const { environment } = await started();
   const main = beginRun(environment);
-  const inItem = <R>(run: Run, body: () => R): R =>
-    run.enter(() => runInFrame(deriveFrame(currentFrame(), { item: {} }), body));
+  const atDepth =
+    (depth: number) =>
+    <R>(run: Run, body: () => R): R =>
+      run.enter(() => runInFrame(deriveFrame(currentFrame(), { item: { depth } }), body));
+  const inItem = atDepth(1);
   const before = inItem(main, () => beginRun(environment));
   const stop = environment.stop();
   const ofMain = main.enter(() => beginRun(environment));
   const ofItem = inItem(main, () => beginRun(environment));
+  const ofCall = atDepth(0)(main, () => beginRun(environment)); // a call of main that holds a slot is no item
   const deeper = ofItem.enter(() => beginRun(environment));
-  const told = [main, before, ofMain, ofItem, deeper].map((run) => run.stopRequest !== undefined);
-  expect(told).toEqual([true, false, true, false, false]);
-  for (const run of [deeper, ofItem, ofMain, before, main]) run.end();
+  const runs = { main, before, ofMain, ofItem, ofCall, deeper };
+  const told = Object.entries(runs).flatMap(([name, run]) => (run.stopRequest === undefined ? [] : [name]));
+  expect(told).toEqual(["main", "ofMain", "ofCall"]);
+  for (const run of Object.values(runs)) run.end();
   await stop;
 });
 

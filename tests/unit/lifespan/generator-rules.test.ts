@@ -20,7 +20,7 @@ test("F76: a lifespan that never yields is an error that names it and the remedy
     if (log.length > 100) yield;
   });
   expect(error).toBeInstanceOf(LifespanError);
-  expect(error).toMatchObject({ code: "LIFESPAN_INVALID", lifespan: '"services"', environment: "crawl" });
+  expect(error).toMatchObject({ code: "LIFESPAN_INVALID", lifespan: "services", environment: "crawl" });
   expect(error.message).toMatch(/"services".*"crawl".*without a yield.*forget the yield/s);
   expect(log).toEqual(["open a", "close a"]);
 });

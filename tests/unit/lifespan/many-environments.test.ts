@@ -57,7 +57,11 @@ test("F67: 10,000 environments made, used and stopped leave no memory and do not
   await useMany(1_000, makeChild);
   const grown = heapBytes() - heapBefore;
   expect(grown).toBeLessThan(10 * 2 ** 20);
-  expect((await timeOfAwaits()) / timeBefore).toBeLessThan(1.5);
+  // The machine may be busy with something else for a while; a storage that was left behind is there for good.
+  let timeAfter = Infinity;
+  for (let attempt = 0; attempt < 10 && timeAfter / timeBefore >= 1.5; attempt += 1)
+    timeAfter = await timeOfAwaits();
+  expect(timeAfter / timeBefore).toBeLessThan(1.5);
   await parent.stop();
 }, 60_000);
 
@@ -88,6 +92,21 @@ test("runs that each begin the next keep nothing of those before", async () => {
   expect(frame).toBeDefined();
   await environment.stop();
 }, 60_000);
+
+test("a parent forgets a child that has stopped, and one that failed to start", async () => {
+  const parent = await new Environment().start();
+  const forgotten = await (async () => {
+    const stopped = await parent.child(() => undefined).start();
+    await stopped.stop();
+    const failed = parent.child(() => Promise.reject(new Error("child")));
+    await failed.start().catch(() => undefined);
+    return [new WeakRef(stopped), new WeakRef(failed)];
+  })();
+  await new Promise((resolve) => setImmediate(resolve));
+  collectGarbage();
+  expect(forgotten.map((child) => child.deref())).toEqual([undefined, undefined]);
+  await parent.stop();
+});
 
 test("values of a start that has ended are collected although a frame of it lives on", async () => {
   let value: { readonly id: number } | undefined = { id: 1 };

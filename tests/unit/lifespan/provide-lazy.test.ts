@@ -165,7 +165,7 @@ test("a cycle is an error with the path, and is not remembered", async () => {
   });
   const error = await errorOf(() => environment.get(A));
   expect(error).toBeInstanceOf(LifespanError);
-  expect(error).toMatchObject({ code: "LIFESPAN_INVALID", environment: "env", lifespan: '"opened"' });
+  expect(error).toMatchObject({ code: "LIFESPAN_INVALID", environment: "env", lifespan: "opened" });
   expect(error.message).toMatch(/need one another: b -> c -> b\./);
   isCyclic = false;
   expect(environment.get(A)).toBe("c");

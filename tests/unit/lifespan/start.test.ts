@@ -230,7 +230,7 @@ test("a start that times out rejects at once, naming what was provided last and 
   await clock.advance(1);
   const error = await errorOf(() => start);
   expect(error).toBeInstanceOf(LifespanError);
-  expect(error).toMatchObject({ code: "LIFESPAN_INVALID", lifespan: '"services"', environment: "crawl" });
+  expect(error).toMatchObject({ code: "LIFESPAN_INVALID", lifespan: "services", environment: "crawl" });
   expect(error.message).toMatch(
     /"services".*"crawl".*startTimeoutMs \(1000 ms\).*"a", 900 ms before.*arrived yet: b/s,
   );

@@ -148,7 +148,9 @@ describe("the deadline of the scope around", () => {
     const { clock, limiter } = setUp(5, 5);
     await clock.advance(100);
     const late = scopeUntil(clock, 99);
-    await expect(inScope(late, () => limiter.acquire())).rejects.toBeInstanceOf(WaitTooLongError);
+    const refused = inScope(late, () => limiter.acquire());
+    await expect(refused).rejects.toBeInstanceOf(WaitTooLongError);
+    await expect(refused).rejects.toMatchObject({ estimatedWaitMs: 0, maxWaitMs: 0 });
     expect(limiter.stats()).toMatchObject({ available: 5, granted: 0 });
     await inScope(scopeUntil(clock, 100), () => limiter.acquire());
   });
