@@ -100,8 +100,11 @@ export class Rig {
   async finish(): Promise<void> {
     const { clock, model } = this;
     if (clock instanceof BadClock) await clock.finish();
-    while (model.queued > 0)
-      await this.#goTo((model.nextEvent() ?? model.now).plus(Rational.of(AT)), Infinity);
+    else {
+      while (model.queued > 0) {
+        await this.#goTo((model.nextEvent() ?? model.now).plus(Rational.of(AT)), Infinity);
+      }
+    }
     this.#syncNow();
     this.compare();
   }
