@@ -19,5 +19,10 @@ export default tseslint.config(
       "no-restricted-globals": ["error", "Date", "performance", "setTimeout", "setInterval", "setImmediate"],
     },
   },
+  // Lifespans are async generators, also those that have nothing to wait for.
+  {
+    files: ["tests/**/*.ts", "examples/**/*.ts"],
+    rules: { "@typescript-eslint/require-await": "off" },
+  },
   { files: ["**/*.mjs"], extends: [tseslint.configs.disableTypeChecked] },
 );

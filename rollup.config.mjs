@@ -39,6 +39,8 @@ const output = (format, extension, plugins = []) => ({
 
 export default {
   input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
+  // Only where it is used: else the root file would name Node's module, also for those who import a limiter alone.
+  treeshake: { moduleSideEffects: "no-external" },
   external: (id) => !id.startsWith(".") && !id.startsWith("/"),
   plugins: [clean, typescript({ tsconfig: "tsconfig.build.json", noEmitOnError: true })],
   output: [output("es", "js", [commonJsDeclarations]), output("cjs", "cjs")],

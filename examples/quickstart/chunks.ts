@@ -22,9 +22,9 @@ export async function markdownChunks(folder: string, count: number): Promise<Chu
 async function markdownFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const found = await Promise.all(
-    entries.map((entry) => {
+    entries.map(async (entry) => {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return isOwn(entry.name) ? markdownFiles(path) : [];
+      if (entry.isDirectory()) return isOwn(entry.name) ? await markdownFiles(path) : [];
       return entry.name.endsWith(".md") ? [path] : [];
     }),
   );

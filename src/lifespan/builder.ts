@@ -28,10 +28,10 @@ export interface EnvironmentBuilder {
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when the resource has neither method.
    * @throws EnvironmentStateError (`ENVIRONMENT_STATE`) when the start is over.
    */
-  provideWith<T extends Disposable | AsyncDisposable>(
+  provideWith<T, V extends NoInfer<T> & (Disposable | AsyncDisposable)>(
     key: ContextKey<T>,
-    resource: NoInfer<T> | PromiseLike<NoInfer<T>>,
-  ): Promise<T>;
+    resource: V | PromiseLike<V>,
+  ): Promise<V>;
   /**
    * Provides a value that is made at its first use, once, whoever asks first and however many ask at a time. `make`
    * runs in the context of the environment. When it throws, or the promise it gave rejects, that is not remembered:

@@ -55,10 +55,10 @@ export class GenerationBuilder implements EnvironmentBuilder {
     return value;
   }
 
-  provideWith<T extends Disposable | AsyncDisposable>(
+  provideWith<T, V extends NoInfer<T> & (Disposable | AsyncDisposable)>(
     key: ContextKey<T>,
-    resource: NoInfer<T> | PromiseLike<NoInfer<T>>,
-  ): Promise<T> {
+    resource: V | PromiseLike<V>,
+  ): Promise<V> {
     return this.opening.follow(key, this.#receive(key, resource));
   }
 
@@ -91,10 +91,10 @@ export class GenerationBuilder implements EnvironmentBuilder {
   }
 
   // Runs up to its first await in the call of provideWith, so that a resource which is there is owned at once.
-  async #receive<T extends Disposable | AsyncDisposable>(
-    key: ContextKey<T>,
-    resource: T | PromiseLike<T>,
-  ): Promise<T> {
+  async #receive<V extends Disposable | AsyncDisposable>(
+    key: AnyContextKey,
+    resource: V | PromiseLike<V>,
+  ): Promise<V> {
     requireKey(key);
     const slot = new HeldValue(key, this.#home.source, "owned");
     if (!isThenable(resource)) {
@@ -107,7 +107,7 @@ export class GenerationBuilder implements EnvironmentBuilder {
       void this.#closeOnArrival(key, resource);
       throw refused;
     }
-    let arrived: T;
+    let arrived: V;
     let dispose: () => unknown;
     try {
       arrived = await resource;

@@ -14,10 +14,14 @@ export interface Run {
   readonly scope: Scope;
   /** What time limits in this run are measured on. */
   readonly clock: Clock;
-  /** Set from the moment that the environment was told to stop: main starts no further items. */
+  /**
+   * Set from the moment that the environment was told to stop: main starts no further items. Not set in a run that is
+   * part of an item in flight, which goes on with all it does.
+   */
   readonly stopRequest: { readonly reason: unknown } | undefined;
   /**
-   * Calls `listener` once, when the environment is told to stop.
+   * Calls `listener` once, in the frame of the code that adds it, when the environment is told to stop; at once when it
+   * was told already.
    *
    * @returns Takes the listener back.
    */

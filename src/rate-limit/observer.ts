@@ -31,12 +31,12 @@ export interface LimiterObserver {
  */
 export function observeLimiters(observer: LimiterObserver): () => void {
   const shared = registry();
-  const watching = new Set((shared.limiterObserver as Fanout | undefined)?.observers).add(observer);
-  shared.limiterObserver = fanOut(watching);
+  const watching = (): readonly Watch[] => (shared.limiterObserver as Fanout | undefined)?.watches ?? [];
+  const watch: Watch = { observer };
+  shared.limiterObserver = fanOut([...watching(), watch]);
   return () => {
-    const rest = new Set((shared.limiterObserver as Fanout | undefined)?.observers);
-    rest.delete(observer);
-    shared.limiterObserver = rest.size === 0 ? undefined : fanOut(rest);
+    const rest = watching().filter((other) => other !== watch);
+    shared.limiterObserver = rest.length === 0 ? undefined : fanOut(rest);
   };
 }
 
@@ -45,22 +45,29 @@ export function limiterObserver(): Required<LimiterObserver> | undefined {
   return registry().limiterObserver as Fanout | undefined;
 }
 
-interface Fanout extends Required<LimiterObserver> {
-  readonly observers: ReadonlySet<LimiterObserver>;
+/** One call of `observeLimiters`; the same observer may be given twice. */
+interface Watch {
+  readonly observer: LimiterObserver;
 }
 
-function fanOut(observers: ReadonlySet<LimiterObserver>): Fanout {
-  const each = (tell: (observer: LimiterObserver) => void): void => {
-    for (const observer of observers) {
+interface Fanout extends Required<LimiterObserver> {
+  readonly watches: readonly Watch[];
+}
+
+function fanOut(watches: readonly Watch[]): Fanout {
+  // A watcher must not change what it watches, whether it throws or, being async, rejects.
+  const each = (tell: (observer: LimiterObserver) => unknown): void => {
+    for (const { observer } of watches) {
       try {
-        tell(observer);
+        const told = tell(observer);
+        if (told instanceof Promise) told.catch(() => undefined);
       } catch {
-        // A watcher must not change what it watches.
+        continue;
       }
     }
   };
   return {
-    observers,
+    watches,
     waited: (event) => {
       each((observer) => observer.waited?.(event));
     },

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { Misses } from "./rate-limit-clocks.js";
 
 /** Rates whose tokens fall on whole milliseconds, on fractions of them, and on times that no double holds. */
-export const RATES = [3, 7, 0.1, 2.5, 1 / 3, 0.7, 60 / 7, 1000, 10_000] as const;
+const RATES = [3, 7, 0.1, 2.5, 1 / 3, 0.7, 60 / 7, 1000, 10_000] as const;
 
 const WINDOWS = [0, 0.001, 0.25, 1, 4] as const;
 

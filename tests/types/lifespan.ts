@@ -68,6 +68,9 @@ builder.provide(LIMIT, "1");
 
 const pool = builder.provideWith(POOL, Promise.resolve(new Pool()));
 expectType(pool).toBe<Promise<Pool>>(true);
+// A key of what the value can do takes a value that can also be closed.
+const SIZED = new ContextKey<{ readonly size: number }>("sized");
+expectType(builder.provideWith(SIZED, new Pool())).toBe<Promise<Pool>>(true);
 // @ts-expect-error a number cannot be closed
 void builder.provideWith(LIMIT, 1);
 // @ts-expect-error nor is it a Pool

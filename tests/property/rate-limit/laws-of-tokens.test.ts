@@ -96,6 +96,31 @@ describe("law 1: never early", () => {
   });
 });
 
+describe("no limit", () => {
+  test("an infinite rate never waits, before and after any finite one", async () => {
+    const change = fc.option(fc.constantFrom(3, 1000), { nil: Infinity });
+    const sizes = fc.array(fc.tuple(change, fc.nat({ max: 1e6 })), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(sizes, async (calls) => {
+        const clock = new BadClock({ lateMs: [0] });
+        const limiter = new RateLimiter({ maxRowsPerSecond: Infinity, clock });
+        for (const [perSecond, n] of calls) {
+          limiter.setRate({ maxRowsPerSecond: perSecond });
+          limiter.charge(n);
+          void limiter.acquire(n);
+          limiter.setRate({ maxRowsPerSecond: Infinity });
+          await settlePromises();
+          expect(limiter.tryAcquire(n)).toBe(true);
+          expect(limiter.stats()).toMatchObject({ queued: 0, available: Infinity, capacity: Infinity });
+          expect(limiter.estimateWaitMs(n)).toBe(0);
+          expect(clock.pending).toBe(0);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
 describe("law 2: bound", () => {
   test("on exact timers no window holds more than the bucket and what it gained", async () => {
     await fc.assert(

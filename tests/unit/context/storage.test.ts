@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/require-await -- a lifespan is an async generator, also one that awaits nothing */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { beforeAll, expect, jest, test } from "@jest/globals";
 

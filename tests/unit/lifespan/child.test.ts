@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/require-await -- a lifespan is an async generator, also one that awaits nothing */
 import { expect, test } from "@jest/globals";
 import { ContextKey, MissingContextError, tryUseContext, useContext } from "../../../src/context/index.js";
 import {

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/require-await -- a lifespan is an async generator, also one that awaits nothing */
 import { expect, jest, test } from "@jest/globals";
 import * as context from "../../../src/context/index.js";
 import { isTidegateError, TidegateError } from "../../../src/errors.js";

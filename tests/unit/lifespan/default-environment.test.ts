@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/require-await -- a lifespan is an async generator, also one that awaits nothing */
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import { ContextKey, useContext } from "../../../src/context/index.js";
 import type * as module from "../../../src/lifespan/index.js";

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/require-await -- a lifespan is an async generator, also one that awaits nothing */
 import { createServer } from "node:http";
 import { expect, test } from "@jest/globals";
 import {

@@ -113,7 +113,7 @@ test("values of a start that has ended are collected although a frame of it live
   const held = new WeakRef(value);
   const environment = new Environment({
     lifespan: opening((builder) => {
-      if (value !== undefined) builder.provide(K, value, () => undefined);
+      if (value !== undefined) builder.provide(K, value);
       value = undefined;
     }),
   });

@@ -153,6 +153,41 @@ describe("observeLimiters", () => {
     ]);
   });
 
+  test("an observer that is async and fails harms nobody either", async () => {
+    const unhandled: unknown[] = [];
+    const listener = (error: unknown): void => void unhandled.push(error);
+    process.on("unhandledRejection", listener);
+    let told = 0;
+    observe({
+      // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the compiler lets it pass, so users write it
+      granted: async () => {
+        told += 1;
+        await Promise.resolve();
+        throw new Error("from the observer");
+      },
+    });
+    const { limiter } = setUp(10, 1);
+    await limiter.acquire();
+    await new Promise(setImmediate);
+    process.off("unhandledRejection", listener);
+    expect(told).toBe(1);
+    expect(unhandled).toEqual([]);
+  });
+
+  test("the same observer twice is told twice, and ends one at a time", async () => {
+    let granted = 0;
+    const observer: LimiterObserver = { granted: () => void (granted += 1) };
+    const endFirst = observe(observer);
+    observe(observer);
+    const { limiter } = setUp(10, 3);
+    await limiter.acquire();
+    expect(granted).toBe(2);
+    endFirst();
+    endFirst();
+    await limiter.acquire();
+    expect(granted).toBe(3);
+  });
+
   test("an observer may have only some of the methods", async () => {
     let granted = 0;
     observe({ granted: () => void (granted += 1) });

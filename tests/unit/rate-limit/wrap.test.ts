@@ -60,10 +60,13 @@ test("a cost that throws or is no count rejects the call, and the function is no
     throw failure;
   });
   await expect(throwing()).rejects.toBe(failure);
-  await expect(limiter.wrap(count, () => 0.5)()).rejects.toMatchObject({
-    code: "ARGUMENT_INVALID",
-    option: "n",
-  });
+  for (const cost of [0.5, NaN, undefined]) {
+    await expect(limiter.wrap(count, () => cost as number)()).rejects.toMatchObject({
+      code: "ARGUMENT_INVALID",
+      option: "cost",
+      received: cost,
+    });
+  }
   expect(called).toBe(0);
   expect(limiter.stats().available).toBe(10);
 });
