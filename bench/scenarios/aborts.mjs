@@ -6,7 +6,7 @@ import { alternate } from "../support/fresh-process.mjs";
 import { formatRatio, median, ratioOf } from "../support/statistics.mjs";
 import { goalVerdict, promiseVerdict } from "../support/table.mjs";
 
-const ROUNDS = 4;
+const ROUNDS = 3;
 const GOAL = 1.3;
 const WAITERS = 100_000;
 const WARM_UP = 1;

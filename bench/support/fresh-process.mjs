@@ -7,6 +7,9 @@ const CONTESTANT = fileURLToPath(new URL("contestant.mjs", import.meta.url));
 // The garbage is collected on the main thread: helper threads that wait for a free core would count as CPU time.
 const FLAGS = ["--expose-gc", "--single-threaded-gc"];
 
+/** Longer than any contestant takes, on a busy machine too: a caller that is never granted ends the run. */
+const TIME_LIMIT_MS = 180_000;
+
 /**
  * Runs one contestant of a scenario in a process of its own, so that neither the JIT nor the heap knows the others.
  *
@@ -17,7 +20,7 @@ const FLAGS = ["--expose-gc", "--single-threaded-gc"];
  */
 export async function inFreshProcess(scenario, contestant, input = null) {
   const args = [...FLAGS, CONTESTANT, scenario, contestant, JSON.stringify(input)];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: TIME_LIMIT_MS });
   return JSON.parse(stdout);
 }
 

@@ -35,8 +35,13 @@ export function requireFunction<F>(name: string, value: F): F {
   throw new InvalidArgumentError(name, "a function", value);
 }
 
+/** Returns `value` when it is an object; else throws. */
+export function requireObject<O extends object>(name: string, value: O): O {
+  if (typeof value === "object" && (value as O | null) !== null) return value;
+  throw new InvalidArgumentError(name, "an object of options", value);
+}
+
 /** Returns `value` when it is an object or undefined; else throws. */
 export function requireOptions<O extends object>(name: string, value: O | undefined): O | undefined {
-  if (value === undefined || (typeof value === "object" && (value as unknown) !== null)) return value;
-  throw new InvalidArgumentError(name, "an object of options", value);
+  return value === undefined ? undefined : requireObject(name, value);
 }

@@ -25,7 +25,7 @@ export function spread(error: unknown): readonly unknown[] {
 export function warnLate(environment: string, error: unknown): void {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   warn(
-    `Environment "${environment}": a late cleanup failed, after its start had failed already. ${text}`,
+    `Environment "${environment}": cleanup failed when nobody waited for it any more. ${text}`,
     "TIDEGATE_LATE_CLEANUP",
   );
 }

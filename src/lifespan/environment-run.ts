@@ -41,6 +41,8 @@ export class EnvironmentRun implements CountedRun {
   readonly #frame: Frame;
   readonly #listeners = new Set<StopListener>();
   readonly #uncount: () => void;
+  #isOver = false;
+  #holds = 0;
 
   constructor(home: RunHome) {
     const around = begunIn(currentFrame());
@@ -77,8 +79,25 @@ export class EnvironmentRun implements CountedRun {
     return enterFrame(this.#frame, body);
   }
 
+  hold(): () => void {
+    if (this.ended) return () => undefined;
+    this.#holds += 1;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holds -= 1;
+      this.#leaveIfOver();
+    };
+  }
+
   end(): void {
-    if (this.ended) return;
+    this.#isOver = true;
+    this.#leaveIfOver();
+  }
+
+  #leaveIfOver(): void {
+    if (!this.#isOver || this.#holds > 0 || this.ended) return;
     this.ended = true;
     this.#listeners.clear();
     this.scope.leave();

@@ -28,6 +28,11 @@ export interface Run {
   onStopRequest(listener: (reason: unknown) => void): () => void;
   /** Calls `body` in the frame of the run, with the overrides of the code that began it. */
   enter<R>(body: () => R): R;
+  /**
+   * The environment goes on to count the run after its end, until the returned function is called: for work of the run
+   * that nobody awaits any more. Does nothing when the run is not counted any more.
+   */
+  hold(): () => void;
   /** The run is over; the environment no longer waits for it. Calling it twice does nothing. */
   end(): void;
 }

@@ -226,7 +226,7 @@ export class Fanout<T, R> implements LanesOwner {
 
   #settleIfOver(): void {
     if (this.#settle === undefined || this.#lanes.inFlight > 0 || this.#held !== undefined) return;
-    if (this.#end === undefined && !this.#isStopped && !this.#source.isOver) return;
+    if (this.#isOpen()) return;
     const settle = this.#settle;
     this.#settle = undefined;
     this.#source.close();

@@ -1,6 +1,6 @@
 import { type ContextKey, requireKey } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
-import { requireFunction, requireLimit, requireOptions } from "../internal/checks.js";
+import { requireFunction, requireLimit, requireObject } from "../internal/checks.js";
 import type { Limiter } from "../rate-limit/index.js";
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any signature is kept
@@ -70,7 +70,7 @@ export interface FnRules {
 
 /** Checks the options of `fn`. */
 export function resolveFnOptions(options: object): FnRules {
-  const { name, rateLimit, concurrency } = requireOptions("options", options) as {
+  const { name, rateLimit, concurrency } = requireObject("options", options) as {
     [option in "name" | "rateLimit" | "concurrency"]?: unknown;
   };
   if (name !== undefined && typeof name !== "string")

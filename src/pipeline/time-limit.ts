@@ -11,7 +11,7 @@ import {
 } from "../context/index.js";
 import { isTidegateError } from "../errors.js";
 import { requireFinite, requireFunction } from "../internal/checks.js";
-import { beginRun, type Run } from "../lifespan/index.js";
+import type { Run } from "../lifespan/index.js";
 import { DeadlineExceededError } from "./errors.js";
 import { workOf } from "./run-work.js";
 import { isThenable } from "./thenable.js";
@@ -147,19 +147,10 @@ function holdRun(frame: Frame | undefined): (() => void) | undefined {
   if (run === undefined) return undefined;
   const work = workOf(run);
   work.hold();
-  const counted = countInEnvironment(frame, run);
+  // Not every run waits for its work: that of environment.run() is over with its result.
+  const release = run.hold();
   return () => {
     work.letGo();
-    counted?.end();
+    release();
   };
-}
-
-// Not every run waits for its work: that of environment.run() ends with its result. A run of its own makes sure that
-// nothing is closed under the body.
-function countInEnvironment(frame: Frame | undefined, run: Run): Run | undefined {
-  try {
-    return runInFrame(frame, () => beginRun(run.environment as Parameters<typeof beginRun>[0]));
-  } catch {
-    return undefined; // the run has ended before, and the environment with it
-  }
 }

@@ -53,6 +53,10 @@ export class Membership<W> extends QueueNode {
 class Group<W> extends Queue<Membership<W>> implements ScopeListener {
   readonly source: Source;
   readonly #leave: (group: Iterable<W>, reason: unknown) => void;
+  // A function, for Node wraps a listener that is an object in an async one: a promise for each abort.
+  readonly #onAbort = (): void => {
+    this.#leave(this.#waiters(), (this.source as AbortSignal).reason);
+  };
 
   constructor(source: Source, leave: (group: Iterable<W>, reason: unknown) => void) {
     super();
@@ -61,18 +65,14 @@ class Group<W> extends Queue<Membership<W>> implements ScopeListener {
   }
 
   listen(): void {
-    if (isSignal(this.source)) this.source.addEventListener("abort", this);
+    if (isSignal(this.source)) this.source.addEventListener("abort", this.#onAbort);
     else this.source.add(this);
   }
 
   unlisten(): void {
     if (!isSignal(this.source)) this.source.remove(this);
     // An aborted signal never fires again, and taking listeners off one by one is most of what an abort costs.
-    else if (!this.source.aborted) this.source.removeEventListener("abort", this);
-  }
-
-  handleEvent(): void {
-    this.#leave(this.#waiters(), (this.source as AbortSignal).reason);
+    else if (!this.source.aborted) this.source.removeEventListener("abort", this.#onAbort);
   }
 
   scopeEnded(reason: unknown): void {

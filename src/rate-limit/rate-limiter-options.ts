@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../clock.js";
 import { InvalidArgumentError } from "../errors.js";
-import { requireCount } from "../internal/checks.js";
+import { requireCount, requireObject } from "../internal/checks.js";
 import { type RateOptions, type RateSettings, resolveRate, shapeOf } from "./shape.js";
 import type { BucketShape } from "./token-bucket.js";
 
@@ -27,7 +27,12 @@ export interface RateLimiterSettings {
 
 /** Checks everything before anything is made. */
 export function resolveOptions(options: RateLimiterOptions): RateLimiterSettings {
-  const { maxQueue = Infinity, initialTokens, name = "limiter", clock = systemClock } = requireGiven(options);
+  const {
+    maxQueue = Infinity,
+    initialTokens,
+    name = "limiter",
+    clock = systemClock,
+  } = requireObject("options", options);
   if (typeof name !== "string") throw new InvalidArgumentError("name", "a string", name);
   const rate = resolveRate(options);
   const shape = shapeOf(rate);
@@ -39,12 +44,6 @@ export function resolveOptions(options: RateLimiterOptions): RateLimiterSettings
     name,
     clock: requireClock(clock),
   };
-}
-
-/** Returns `options` when it is an object; else throws. */
-export function requireGiven<O extends object>(options: O): O {
-  if (typeof options === "object" && (options as unknown) !== null) return options;
-  throw new InvalidArgumentError("options", "an object of options", options);
 }
 
 function requireTokens(tokens: number | undefined, capacity: number): number {

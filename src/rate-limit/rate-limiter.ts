@@ -1,11 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { InvalidArgumentError } from "../errors.js";
-import { isCount, requireCount, requireFinite, requireFunction } from "../internal/checks.js";
+import { isCount, requireCount, requireFinite, requireFunction, requireObject } from "../internal/checks.js";
+import { imitate } from "../internal/imitate.js";
 import type { AcquireOptions, Limiter } from "./limiter.js";
 import { refuseOptions } from "./limiter.js";
 import { limiterObserver } from "./observer.js";
 import type { RateLimiterOptions } from "./rate-limiter-options.js";
-import { requireGiven, resolveOptions } from "./rate-limiter-options.js";
+import { resolveOptions } from "./rate-limiter-options.js";
 import type { RateOptions, RateSettings } from "./shape.js";
 import { resolveRate, shapeOf } from "./shape.js";
 import { TokenBucket } from "./token-bucket.js";
@@ -158,7 +159,7 @@ export class RateLimiter implements Limiter, Disposable {
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when an option cannot be.
    */
   setRate(options: Partial<RateOptions>): void {
-    const rate = resolveRate(requireGiven(options), this.#rate);
+    const rate = resolveRate(requireObject("options", options), this.#rate);
     const now = this.#line.clock.now();
     this.#bucket.reshape(shapeOf(rate), now);
     this.#rate = rate;
@@ -187,7 +188,7 @@ export class RateLimiter implements Limiter, Disposable {
    * Makes a function that takes tokens before each call of `f`.
    *
    * @param cost - Tokens for one call, from its arguments. Default: 1.
-   * @returns A function with the signature of `f`; `this` is passed on.
+   * @returns A function with the signature, name and length of `f`; `this` is passed on.
    */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any signature is kept
   wrap<F extends (...args: any[]) => Promise<any>>(f: F, cost?: (...args: Parameters<F>) => number): F {
@@ -198,7 +199,7 @@ export class RateLimiter implements Limiter, Disposable {
       await acquire(cost === undefined ? 1 : requireCount("cost", cost(...args)));
       return (await f.apply(this, args)) as unknown;
     };
-    return wrapped as F;
+    return imitate(wrapped as F, f);
   }
 
   /** What the limiter has done and how it stands, read at one moment. */

@@ -106,6 +106,7 @@ export class TokenBucket implements Meter<number> {
    * that head. What is above the new cap is lost when the cap comes down.
    */
   lead(head: number | undefined, now: number): void {
+    if (this.#waiting && head === this.#head) return;
     this.#settle(now);
     this.#heldUntil = -Infinity;
     const before = this.#cap();

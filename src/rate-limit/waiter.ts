@@ -1,20 +1,40 @@
 import { QueueNode } from "../internal/queue.js";
 import { hasEnded, type Membership, type Source } from "./departures.js";
 
+type Resolve = (rejection?: PromiseLike<void>) => void;
+
+let kept: Resolve = ignore;
+
+// Shared by all waiters: a function for each would be a third of what joining the line allocates.
+function keepResolve(resolve: Resolve): void {
+  kept = resolve;
+}
+
+/** Makes a promise that is resolved with it reject. A rejected promise would be tracked as unhandled for a while. */
+class Rejection {
+  readonly #reason: unknown;
+
+  constructor(reason: unknown) {
+    this.#reason = reason;
+  }
+
+  then(_onValue: unknown, onError: (reason: unknown) => void): void {
+    onError(this.#reason);
+  }
+}
+
 /** A caller in line. Kept small: a backlog holds very many. */
 export class Waiter<C> extends QueueNode {
   readonly cost: C;
   readonly promise: Promise<void>;
-  readonly #resolve: (rejected?: Promise<void>) => void;
+  readonly #resolve: Resolve;
 
   constructor(cost: C) {
     super();
     this.cost = cost;
-    let settle: (rejected?: Promise<void>) => void = ignore;
-    this.promise = new Promise<void>((resolve) => {
-      settle = resolve;
-    });
-    this.#resolve = settle;
+    this.promise = new Promise<void>(keepResolve);
+    this.#resolve = kept;
+    kept = ignore;
   }
 
   grant(): void {
@@ -23,8 +43,8 @@ export class Waiter<C> extends QueueNode {
 
   /** @param handled - Marks the rejection as handled: one of many at once must not end the process. */
   reject(reason: unknown, handled: boolean): void {
-    // Resolving with a rejected promise saves a second function per waiter, a fifth of its memory.
-    this.#resolve(Promise.reject(reason));
+    // Resolving with what rejects saves a second function per waiter, a fifth of its memory.
+    this.#resolve(new Rejection(reason) as unknown as PromiseLike<void>);
     if (handled) this.promise.catch(ignore);
   }
 }

@@ -225,6 +225,25 @@ describe("a line over a bucket that lives elsewhere", () => {
     );
   });
 
+  test("the head comes first in a request, so that one answer is enough for it", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 5, max: 20 }),
+        fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 5 }),
+        async (first, others) => {
+          const network = new ExactClock();
+          const store = new FakeStore({ rate: 10, capacity: 1 }, network, 0);
+          const client = new Client(store, network, [{ thereMs: 5, backMs: 5 }]);
+          for (const n of [first, ...others]) client.call(n, false);
+          await network.advance((first - 1) * 100 + 10);
+          expect(client.order).toEqual([0]);
+          expect(client.meter.requests).toBe(2);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
   test("what nobody here needs any more goes back to the store", async () => {
     await fc.assert(
       fc.asyncProperty(

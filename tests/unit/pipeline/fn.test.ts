@@ -41,6 +41,7 @@ describe("the wrapper", () => {
     [() => fn({}, "f" as never), "f"],
     [() => fn({} as never), "f"],
     [() => fn(null as never, () => 1), "options"],
+    [() => fn(undefined as never, () => 1), "options"],
     [() => fn({ name: 3 as never }, () => 1), "name"],
     [() => fn({ concurrency: 0 }, async () => Promise.resolve()), "concurrency"],
     [() => fn({ concurrency: 1.5 }, async () => Promise.resolve()), "concurrency"],

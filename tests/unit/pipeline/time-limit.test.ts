@@ -126,6 +126,25 @@ describe("withTimeout", () => {
     expect(await limited).toEqual(outer === 50 ? errors[0] : "in time");
   });
 
+  test("a body that goes on belongs to its run: stop() called by it would wait for itself", async () => {
+    const late = gate();
+    let answer: unknown;
+    const limited = environment.run(() =>
+      errorOf(
+        withTimeout(100, async () => {
+          await late.promise;
+          answer = await errorOf(environment.stop());
+        }),
+      ),
+    );
+    await clock.advance(100);
+    expect(await limited).toMatchObject({ code: "DEADLINE_EXCEEDED" });
+    late.open();
+    await settle();
+    expect(answer).toMatchObject({ code: "ENVIRONMENT_STATE" });
+    expect(environment.state).toBe("running");
+  });
+
   test("rejects for a deaf body too, and the run and its environment wait for that", async () => {
     const hold = gate();
     let closed = false;

@@ -36,6 +36,14 @@ test("passes on this, the arguments, the result and the error", async () => {
   expect(limiter.stats().grantedTokens).toBe(2);
 });
 
+test("keeps name and length", () => {
+  const { limiter } = setUp(10, 10);
+  const wrapped = limiter.wrap(async function fetchPage(_url: string, _depth: number) {
+    await Promise.resolve();
+  });
+  expect([wrapped.name, wrapped.length]).toEqual(["fetchPage", 2]);
+});
+
 test("the cost comes from the arguments", async () => {
   const { clock, limiter } = setUp(10, 10);
   const send = limiter.wrap(
