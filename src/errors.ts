@@ -34,7 +34,11 @@ export abstract class TidegateError extends Error {
 }
 
 function isBranded(value: unknown): value is TidegateError {
-  return typeof value === "object" && value !== null && BRAND in value;
+  try {
+    return typeof value === "object" && value !== null && BRAND in value;
+  } catch {
+    return false; // a proxy that is revoked or throws
+  }
 }
 
 /**

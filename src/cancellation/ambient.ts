@@ -10,7 +10,7 @@ export interface Deadline {
 
 /** Is told once, synchronously, when the scope it was added to ends. */
 export interface ScopeListener {
-  scopeEnded(reason: unknown): void;
+  scopeEnded(reason: unknown, scope: AmbientScope): void;
 }
 
 /**

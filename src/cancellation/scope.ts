@@ -55,7 +55,7 @@ export class Scope implements AmbientScope {
     this.reason = reason;
     const listeners = [...this.#listeners];
     this.#listeners.clear();
-    for (const listener of listeners) listener.scopeEnded(reason);
+    for (const listener of listeners) listener.scopeEnded(reason, this);
     for (const scope of [...this.inner]) scope.release(reason);
   }
 

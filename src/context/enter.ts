@@ -4,6 +4,11 @@ import { currentFrame, runInFrame } from "./storage.js";
 /** Marks a thenable whose work has begun already, so that it need not be settled inside a frame (a run handle). */
 export const EAGER = Symbol.for("tidegate/eager-thenable");
 
+/** What carries the mark: a promise that resolves when the work is over, and whose look at it hides no failure. */
+export interface EagerThenable {
+  readonly [EAGER]: Promise<void>;
+}
+
 /**
  * Calls `body` in `frame`, and what it returns belongs to the frame too: a thenable that works only when its `then`
  * is called is settled inside, a generator takes every step inside.
@@ -14,8 +19,12 @@ export function enterFrame<R>(frame: Frame | undefined, body: () => R): R {
 
 /** Makes what a function returned go on in `frame`; called inside it. */
 export function keepInside<R>(frame: Frame | undefined, result: R): R {
-  if (typeof result !== "object" || result === null || result instanceof Promise) return result;
-  if (isLazyThenable(result)) return Promise.resolve(result) as R;
+  if (isPlainPromise(result) || !isReference(result)) return result;
+  // A new promise: Promise.resolve() would hand a promise with a "then" of its own back as it is.
+  if (isLazyThenable(result))
+    return new Promise((resolve) => {
+      resolve(result);
+    }) as R;
   return isGenerator(result) ? (stepInside(frame, result) as R) : result;
 }
 
@@ -25,6 +34,15 @@ export function bindGenerator<R>(result: R): R {
 }
 
 type AnyGenerator = Generator<unknown, unknown, unknown> | AsyncGenerator<unknown, unknown, unknown>;
+
+/** A promise whose work does not wait for its "then" to be called. */
+export function isPlainPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise && value.then === Promise.prototype.then && value.constructor === Promise;
+}
+
+function isReference(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
 
 function isLazyThenable(value: object): boolean {
   return typeof (value as { then?: unknown }).then === "function" && !(EAGER in value);

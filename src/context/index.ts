@@ -1,4 +1,5 @@
-export { bindGenerator, EAGER, enterFrame, isGenerator, keepInside } from "./enter.js";
+export { bindGenerator, EAGER, enterFrame, isGenerator, isPlainPromise, keepInside } from "./enter.js";
+export type { EagerThenable } from "./enter.js";
 export { MissingContextError, NoEnvironmentError } from "./errors.js";
 export { deriveFrame } from "./frame.js";
 export type { Frame, ValueSlot, ValueSource } from "./frame.js";

@@ -47,9 +47,9 @@ export class ContextKey<in out T> {
 export type AnyContextKey = ContextKey<any>;
 
 /** Returns `key` when it is a ContextKey, of any copy of the package; else throws. */
-export function requireKey<K extends AnyContextKey>(key: K): K {
+export function requireKey<K extends AnyContextKey>(key: K, option = "key"): K {
   if (typeof key === "object" && (key as unknown) !== null && BRAND in key) return key;
-  throw new InvalidArgumentError("key", "a ContextKey", key);
+  throw new InvalidArgumentError(option, "a ContextKey", key);
 }
 
 function once<T>(make: () => T): () => T {

@@ -1,14 +1,9 @@
 import { InvalidArgumentError } from "../errors.js";
 
 /** Returns `value` when it is an integer from 0 up that a double holds exactly; else throws. */
-export function requireCount(name: string, value: unknown): number {
-  if (isCount(value)) return value;
-  throw new InvalidArgumentError(name, "an integer from 0 up", value);
-}
-
-/** Whether `value` is a number of tokens that can be asked for. */
-export function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+export function requireCount(name: string, value: unknown, alternative = ""): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw new InvalidArgumentError(name, `an integer from 0 up${alternative}`, value);
 }
 
 /** Returns `value` when it is a finite number from `min` up; else throws. */
@@ -44,4 +39,18 @@ export function requireObject<O extends object>(name: string, value: O): O {
 /** Returns `value` when it is an object or undefined; else throws. */
 export function requireOptions<O extends object>(name: string, value: O | undefined): O | undefined {
   return value === undefined ? undefined : requireObject(name, value);
+}
+
+/** Returns `signal` when it is an AbortSignal, of whatever make, or undefined; else throws. */
+export function requireSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined) return undefined;
+  const given = signal as Partial<AbortSignal> | null;
+  if (
+    typeof given?.addEventListener === "function" &&
+    typeof given.removeEventListener === "function" &&
+    typeof given.aborted === "boolean"
+  ) {
+    return signal;
+  }
+  throw new InvalidArgumentError("signal", "an AbortSignal", signal);
 }

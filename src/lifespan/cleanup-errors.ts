@@ -1,3 +1,4 @@
+import { describeValue } from "../errors.js";
 import { warn } from "../internal/warn.js";
 
 const GATHERED = Symbol.for("tidegate/gathered-errors");
@@ -23,7 +24,7 @@ export function spread(error: unknown): readonly unknown[] {
 
 /** Tells of a failed cleanup that nobody waits for any more. */
 export function warnLate(environment: string, error: unknown): void {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : describeValue(error);
   warn(
     `Environment "${environment}": cleanup failed when nobody waited for it any more. ${text}`,
     "TIDEGATE_LATE_CLEANUP",

@@ -8,7 +8,7 @@ import type { Run } from "./run.js";
 /** Where an environment keeps its core. Shared by all copies of the package: an environment may be another copy's. */
 export const CORE = Symbol.for("tidegate/environment-core/v1");
 
-/** What the library needs of an environment and users do not: methods only, for the class may be another copy's. */
+/** What the library needs of an environment and users do not: no private fields, for the class may be another copy's. */
 export interface Core {
   readonly clock: Clock;
   /** Counts a new run. Throws EnvironmentStateError when none may begin. */
@@ -27,6 +27,8 @@ export interface Core {
   count(run: CountedRun): () => void;
   /** Whether a start or stop under way, here or in a child, waits for the calling code. */
   waitsForCaller(): boolean;
+  /** Whether a stop under way, here or in a parent, lets a run come to its end that the calling code is part of. */
+  drainWaitsForCaller(): boolean;
   /** `stop()`, whoever calls it. */
   shutDown(reason: unknown): Promise<void>;
 }

@@ -50,6 +50,10 @@ export class EnvironmentCore implements Core {
     return this.#life.waitsForCaller();
   }
 
+  drainWaitsForCaller(): boolean {
+    return this.#isDrainingCaller() || this.settings.parent?.drainWaitsForCaller() === true;
+  }
+
   replaceLifespan(lifespan: Lifespan): Lifespan | undefined {
     const before = this.#life.lifespan;
     this.#life.lifespan = lifespan;

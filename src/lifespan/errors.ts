@@ -65,3 +65,10 @@ export function nameOf(lifespan: unknown): string {
   if (typeof lifespan !== "function") return describeValue(lifespan);
   return lifespan.name === "" ? "(anonymous)" : `"${lifespan.name}"`;
 }
+
+export const STARTS_ITSELF =
+  "start() was called by code that the start or stop waits for: it would wait for itself.";
+
+export const STOPS_ITSELF =
+  "stop() was called by code that the stop has to wait for (a run, the lifespan or a closer): it would wait " +
+  "for itself. Call it from outside, or let main return and stop after app.run().";

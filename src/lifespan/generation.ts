@@ -89,9 +89,11 @@ export class Generation {
     this.#builder.opening.abandon();
     const attempt = this.#attempt.bind(this);
     const errors = await this.#parts.finish(attempt);
-    errors.push(...(await this.#stack.close(attempt)));
-    this.#builder.finish();
-    this.values.close();
+    const closing = this.#stack.close(attempt, () => {
+      this.#builder.finish();
+      this.values.close();
+    });
+    errors.push(...(await closing));
     return errors.flatMap(spread);
   }
 

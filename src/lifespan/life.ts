@@ -5,7 +5,7 @@ import type { Lifespan } from "./builder.js";
 import { gather, gatherFailedStart, spread, warnLate } from "./cleanup-errors.js";
 import type { Core } from "./core.js";
 import { Deferred } from "../internal/deferred.js";
-import { EnvironmentStateError, LifespanError } from "./errors.js";
+import { EnvironmentStateError, LifespanError, STARTS_ITSELF, STOPS_ITSELF } from "./errors.js";
 import { Generation } from "./generation.js";
 import type { Settings } from "./options.js";
 import type { Phase, Starting, Stopping } from "./phase.js";
@@ -45,9 +45,7 @@ export class Life {
       case "starting":
       case "stopping":
         if (this.waitsForCaller()) {
-          throw this.error(
-            "start() was called by code that the start or stop waits for: it would wait for itself.",
-          );
+          throw this.error(STARTS_ITSELF);
         }
         return phase.name === "starting" ? phase.started.promise : this.#startAfter(phase);
       case "idle":
@@ -58,10 +56,7 @@ export class Life {
 
   async stop(reason: unknown): Promise<void> {
     if (this.waitsForCaller()) {
-      throw this.error(
-        "stop() was called by code that the stop has to wait for (a run, the lifespan or a closer): it would wait " +
-          "for itself. Call it from outside, or let main return and stop after app.run().",
-      );
+      throw this.error(STOPS_ITSELF);
     }
     return this.shutDown(reason);
   }
@@ -95,7 +90,10 @@ export class Life {
   /** Whether a start or stop under way, here or in a child, waits for the calling code. */
   waitsForCaller(): boolean {
     const { generation } = this;
-    if (generation === undefined) return false;
+    if (generation === undefined) {
+      // A start may wait for the stop of a parent, and that for a run of the calling code.
+      return this.#phase.name === "starting" && this.#settings.parent?.drainWaitsForCaller() === true;
+    }
     if (generation.runs.includes(currentFrame())) return true;
     const isLifespanAtWork =
       this.#phase.name === "starting" || (this.#phase.name === "stopping" && this.#phase.step === "closing");
@@ -112,7 +110,7 @@ export class Life {
     return new EnvironmentStateError(this.#settings.name, this.#phase.name, problem, options);
   }
 
-  /** The only place where the phase changes. */
+  /** Where one phase gives way to the next. */
   #enter<P extends Phase>(phase: P): P {
     this.#phase = phase;
     if (phase.name === "idle" || phase.name === "stopped") this.#settings.parent?.release(this.#core);

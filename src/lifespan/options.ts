@@ -84,5 +84,5 @@ function requireLimitMs(name: string, value: unknown): number | undefined {
 function requireKeys(requires: unknown): readonly AnyContextKey[] {
   if (!Array.isArray(requires))
     throw new InvalidArgumentError("requires", "an array of ContextKeys", requires);
-  return requires.map((key) => requireKey(key as AnyContextKey));
+  return requires.map((key, place) => requireKey(key as AnyContextKey, `requires[${String(place)}]`));
 }

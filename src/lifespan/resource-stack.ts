@@ -22,9 +22,10 @@ export class ResourceStack {
   /**
    * Closes everything, last first, one after the other, whatever fails; also what is pushed meanwhile.
    *
+   * @param emptied - Called in the moment in which nothing is left: what comes after it is too late to be closed here.
    * @returns The errors, in the order in which they happened.
    */
-  async close(attempt: (closer: Closer) => Promise<void>): Promise<unknown[]> {
+  async close(attempt: (closer: Closer) => unknown, emptied = (): void => undefined): Promise<unknown[]> {
     const errors: unknown[] = [];
     for (let closer = this.#closers.pop(); closer !== undefined; closer = this.#closers.pop()) {
       try {
@@ -33,6 +34,7 @@ export class ResourceStack {
         errors.push(error);
       }
     }
+    emptied();
     return errors;
   }
 }

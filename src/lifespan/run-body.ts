@@ -1,5 +1,5 @@
 import { followSignal } from "../cancellation/index.js";
-import { EAGER, isGenerator } from "../context/index.js";
+import { EAGER, type EagerThenable, isGenerator } from "../context/index.js";
 import { warnLate } from "./cleanup-errors.js";
 import type { Run } from "./run.js";
 
@@ -20,11 +20,10 @@ export function runBody<R>(run: Run, environment: string, body: () => R): R {
   if (typeof result === "object" && result !== null) {
     if (result instanceof Promise) return endAfter(run, result) as R;
     if (EAGER in result) {
-      const end = (): void => {
-        run.end();
-      };
       // The handle itself is returned: it has more than `then`.
-      (result as unknown as PromiseLike<unknown>).then(end, end);
+      void (result as unknown as EagerThenable)[EAGER].then(() => {
+        run.end();
+      });
       return result;
     }
     if (isGenerator(result)) return endWithGenerator(run, environment, result) as R;

@@ -24,14 +24,14 @@ export class Fanout<T, R> implements LanesOwner {
   readonly #place: SlotPlace;
   readonly #scope: Scope;
   readonly #lanes: Lanes<T, R>;
-  /** Undefined where nothing outside can end it. */
   #watch: OutsideWatch | undefined;
   #settle: { resolve: (results: Awaited<R>[]) => void; reject: (error: unknown) => void } | undefined;
   #hasParentWait = false;
   /** The item that waits for a slot of the run: at most one is pulled ahead. */
   #held: { readonly item: T; readonly request: SlotRequest } | undefined;
-  /** An item that is done and has not given its slot back yet. */
+  /** Done, but its slot is not given back yet. */
   #done: Item | undefined;
+  readonly #turn = new Turn();
   #isPulling = false;
   #isResting = false;
   /** The first failure, or the end of the scope around. */
@@ -74,6 +74,7 @@ export class Fanout<T, R> implements LanesOwner {
     this.#done?.end();
     this.#done = this.#place.slots?.isWanted === true ? item : undefined;
     if (this.#done === undefined) item.end();
+    if (this.#turn.isLong()) this.#rest();
   }
 
   itemSettled(): void {
@@ -82,15 +83,9 @@ export class Fanout<T, R> implements LanesOwner {
 
   /** Starts what may start now, and settles when nothing is left. Every change of the state leads here. */
   #advance(): void {
-    let turn: Turn | undefined;
     while (this.#mayPull()) {
-      if (this.#source.isAsync) {
-        this.#pullAsync();
-        continue;
-      }
-      const before = this.#lanes.inFlight;
-      this.#pull();
-      if (this.#lanes.inFlight === before && (turn ??= new Turn()).isLong()) this.#rest();
+      if (this.#source.isAsync) this.#pullAsync();
+      else this.#pull();
     }
     this.#settleIfOver();
     this.#done?.end();
@@ -107,7 +102,6 @@ export class Fanout<T, R> implements LanesOwner {
     return this.#end === undefined && !this.#isStopped && !this.#source.isOver;
   }
 
-  /** Looks whether the scope around has ended, or the run was told to stop. */
   #heedOutside(): void {
     if (this.#end !== undefined) return;
     if (this.#scope.ended) this.#cease(this.#scope.reason);
@@ -160,8 +154,7 @@ export class Fanout<T, R> implements LanesOwner {
     this.#beginParentWait();
   }
 
-  // Only now that the first child has a slot or is in line: else the slot of the parent would go to another parent.
-  // Until then the parent is at work itself, on its source.
+  // Only now that the first child has a slot or is in line: else the parent's slot would go to another parent.
   #beginParentWait(): void {
     if (this.#hasParentWait) return;
     this.#hasParentWait = true;
@@ -185,6 +178,7 @@ export class Fanout<T, R> implements LanesOwner {
 
   /** Lets the event loop have its turn between results that are there at once. */
   #rest(): void {
+    if (this.#isResting) return;
     this.#isResting = true;
     afterTurn(() => {
       this.#isResting = false;
@@ -230,6 +224,7 @@ export class Fanout<T, R> implements LanesOwner {
     const settle = this.#settle;
     this.#settle = undefined;
     this.#source.close();
+    this.#turn.end();
     this.#watch?.stop();
     this.#scope.leave();
     const conclude = (): void => {

@@ -1,4 +1,4 @@
-import { type Frame, keepInside, runInFrame } from "../context/index.js";
+import { type Frame, isPlainPromise, keepInside, runInFrame } from "../context/index.js";
 import { Item, type SlotPlace } from "./item.js";
 import { isThenable } from "./thenable.js";
 
@@ -48,21 +48,21 @@ export class Lanes<T, R> {
     this.#value = value;
     this.#valueFrame = frame;
     let result: unknown;
-    let isPending: boolean;
+    let pending: Promise<unknown> | undefined;
     try {
       result = runInFrame(frame, this.#call);
-      isPending = isThenable(result);
+      pending = isThenable(result) ? promiseOf(result) : undefined;
     } catch (error) {
       this.#owner.itemFailed(error);
       this.#owner.itemDone(item);
       return;
     }
-    if (isPending) {
+    if (pending !== undefined) {
       this.inFlight += 1;
       const lane = this.#idle.pop() ?? this.#makeLane();
       lane.index = index;
       lane.item = item;
-      Promise.resolve(result).then(lane.onValue, lane.onError);
+      pending.then(lane.onValue, lane.onError);
     } else {
       this.results[index] = result as Awaited<R>;
       this.#owner.itemDone(item);
@@ -98,4 +98,12 @@ export class Lanes<T, R> {
     this.#owner.itemDone(item);
     this.#owner.itemSettled();
   }
+}
+
+/** A promise that settles as `result` does; a plain promise is taken as it is. */
+function promiseOf(result: PromiseLike<unknown>): Promise<unknown> {
+  if (isPlainPromise(result)) return result;
+  return new Promise((resolve) => {
+    resolve(result);
+  });
 }

@@ -25,6 +25,7 @@ function callFreely(f: AnyFunction): Call {
 function callAtRate(f: AnyFunction, { key, cost, settle }: RateLimitRule): Call {
   return async (self, args) => {
     const limiter = useContext(key);
+    requireLimiter(limiter);
     if (settle !== undefined) requireCorrectable(limiter);
     const estimate = requireCount("cost", cost(...args));
     await limiter.acquire(estimate);
@@ -32,6 +33,11 @@ function callAtRate(f: AnyFunction, { key, cost, settle }: RateLimitRule): Call 
     if (settle !== undefined) await correct(limiter as CorrectableLimiter, estimate, settle(result, ...args));
     return result;
   };
+}
+
+function requireLimiter(limiter: Limiter): void {
+  if (typeof (limiter as Partial<Limiter> | null | undefined)?.acquire === "function") return;
+  throw new InvalidArgumentError("rateLimit", "the key of a limiter: its value needs acquire()", limiter);
 }
 
 function requireCorrectable(limiter: Limiter): void {

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { followSignal } from "../cancellation/index.js";
 import { EAGER } from "../context/index.js";
-import { InvalidArgumentError } from "../errors.js";
-import { requireOptions } from "../internal/checks.js";
+import { requireOptions, requireSignal } from "../internal/checks.js";
+import { Deferred } from "../internal/deferred.js";
 import { beginRun, type Environment, type Run } from "../lifespan/index.js";
 import { RunAbortedError } from "./errors.js";
 import { workOf } from "./run-work.js";
@@ -42,7 +42,8 @@ export interface RunPlan<R> {
 }
 
 export class StartedRun<R> implements RunHandle<Awaited<R>> {
-  readonly [EAGER] = true;
+  readonly #over = new Deferred<void>();
+  readonly [EAGER] = this.#over.promise;
   readonly #plan: RunPlan<R>;
   readonly #result: Promise<Awaited<R>>;
   #resolve!: (result: Awaited<R>) => void;
@@ -108,6 +109,13 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
       return;
     }
     this.#run = run;
+    if (run.scope.aborted) {
+      // The code that began the run has come to its end while the environment started.
+      run.end();
+      this.#end();
+      this.#reject(run.scope.abortReason);
+      return;
+    }
     await this.#runMain(run);
   }
 
@@ -147,18 +155,9 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
 
   #end(): void {
     this.#isOver = true;
+    this.#over.resolve();
     this.#unfollow?.();
   }
-}
-
-function requireSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
-  if (
-    signal === undefined ||
-    typeof (signal as Partial<AbortSignal> | null)?.addEventListener === "function"
-  ) {
-    return signal;
-  }
-  throw new InvalidArgumentError("signal", "an AbortSignal", signal);
 }
 
 function ignore(): void {

@@ -12,6 +12,11 @@ export function requireItems<T>(items: Items<T>): Items<T> {
   throw new InvalidArgumentError("items", "an iterable or an async iterable", items);
 }
 
+/** An item of a source. */
+export interface Pulled<T> {
+  readonly value: T;
+}
+
 /** Steps through an iterable, one item at a time. Every step runs in the frame of its caller. */
 export class Source<T> {
   readonly isAsync: boolean;
@@ -28,7 +33,7 @@ export class Source<T> {
   }
 
   /** The next step of a source that is not async; undefined when there is no further item. */
-  next(): IteratorYieldResult<T> | undefined {
+  next(): Pulled<T> | undefined {
     try {
       return this.#read(this.#iterator.next() as IteratorResult<T, unknown>);
     } catch (error) {
@@ -38,7 +43,7 @@ export class Source<T> {
   }
 
   /** The next step of an async source. */
-  async nextAsync(): Promise<IteratorYieldResult<T> | undefined> {
+  async nextAsync(): Promise<Pulled<T> | undefined> {
     try {
       return this.#read(await this.#iterator.next());
     } catch (error) {
@@ -62,11 +67,12 @@ export class Source<T> {
     }
   }
 
-  #read(step: IteratorResult<T, unknown>): IteratorYieldResult<T> | undefined {
+  #read(step: IteratorResult<T, unknown>): Pulled<T> | undefined {
     if (typeof step !== "object" || (step as unknown) === null) {
       throw new TypeError(`The iterator of "items" gave ${describeValue(step)} instead of an object.`);
     }
-    if (step.done !== true) return step;
+    // Read here, for it may run code of the source: what that throws is a failure of the source.
+    if (step.done !== true) return { value: step.value };
     this.isOver = true;
     this.isExhausted = true;
     return undefined;

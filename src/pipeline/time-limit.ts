@@ -4,6 +4,7 @@ import {
   currentFrame,
   deriveFrame,
   EAGER,
+  type EagerThenable,
   type Frame,
   isGenerator,
   keepInside,
@@ -45,6 +46,7 @@ class TimeLimit {
   readonly #scope: Scope;
   readonly #deadline: Deadline;
   #disarm: () => void = () => undefined;
+  #unfollow: () => void = () => undefined;
   #reject: ((reason: unknown) => void) | undefined;
   /** Lets go of the run that waits for a body which nobody awaits any more. */
   #letGo: (() => void) | undefined;
@@ -75,10 +77,9 @@ class TimeLimit {
       return keepInside(this.#caller, result);
     }
     if (EAGER in result) {
-      const end = (): void => {
+      void (result as unknown as EagerThenable)[EAGER].then(() => {
         this.#end();
-      };
-      result.then(end, end);
+      });
       return result;
     }
     return this.#limit(result) as R;
@@ -101,12 +102,10 @@ class TimeLimit {
   }
 
   #arm(): void {
-    if (this.#scope.deadline === this.#deadline) {
-      this.#armTimer();
-      return;
-    }
-    // A limit around it ends first, and this one with it.
-    this.#disarm = followSignal(this.#scope.signal, (reason) => {
+    this.#armTimer();
+    // A limit around it that passes ends this one too. One that has passed before does not: this is its cleanup.
+    if (this.#caller?.scope?.deadline === undefined || this.#scope.aborted) return;
+    this.#unfollow = followSignal(this.#scope.signal, (reason) => {
       if (isTidegateError(reason, "DEADLINE_EXCEEDED")) this.#abandon(reason);
     });
   }
@@ -122,29 +121,32 @@ class TimeLimit {
 
   #expire(): void {
     // In the frame of the body, for listeners of its signal run in the frame of who aborts it.
+    const error = new DeadlineExceededError(this.#ms);
     runInFrame(this.#frame, () => {
-      this.#scope.abort(new DeadlineExceededError(this.#ms));
+      this.#scope.abort(error);
     });
-    this.#abandon(this.#scope.abortReason);
+    this.#abandon(error);
   }
 
   #abandon(reason: unknown): void {
-    if (this.#reject === undefined) return;
+    if (this.#reject === undefined || this.#letGo !== undefined) return;
+    this.#disarm();
     this.#letGo = holdRun(this.#caller);
     this.#reject(reason);
   }
 
   #end(): void {
     this.#disarm();
+    this.#unfollow();
     this.#scope.leave();
     this.#letGo?.();
   }
 }
 
 /** Makes the run of `frame`, and its environment, wait for work that nobody awaits any more. */
-function holdRun(frame: Frame | undefined): (() => void) | undefined {
+function holdRun(frame: Frame | undefined): () => void {
   const run = frame?.run as Run | undefined;
-  if (run === undefined) return undefined;
+  if (run === undefined) return () => undefined;
   const work = workOf(run);
   work.hold();
   // Not every run waits for its work: that of environment.run() is over with its result.

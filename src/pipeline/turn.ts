@@ -4,16 +4,34 @@ const LONGEST_TURN_MS = 20;
 /** Reading the clock costs as much as a trivial step, so it is read once in so many. */
 const STEPS_PER_READING = 16;
 
-/** Tells a loop that never waits when it has kept everything else in the process waiting for long enough. */
+/**
+ * Tells work that goes from one step to the next without the event loop, also by way of promises that are settled
+ * already, when it has kept everything else in the process waiting for long enough.
+ */
 export class Turn {
   #steps = 0;
   #since = 0;
+  /** Set while a timer is armed that fires when the event loop gets its turn. */
+  #cancel: (() => void) | undefined;
 
   /** Call it once a step. */
   isLong(): boolean {
     this.#steps += 1;
-    if (this.#steps === 1) this.#since = systemClock.now();
-    return this.#steps % STEPS_PER_READING === 0 && systemClock.now() - this.#since >= LONGEST_TURN_MS;
+    if (this.#steps % STEPS_PER_READING !== 0) return false;
+    const now = systemClock.now();
+    if (this.#cancel === undefined) {
+      this.#since = now;
+      this.#cancel = systemClock.schedule(0, () => {
+        this.#cancel = undefined;
+      });
+    }
+    return now - this.#since >= LONGEST_TURN_MS;
+  }
+
+  /** The work is over. */
+  end(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
   }
 }
 

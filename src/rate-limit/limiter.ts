@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "../errors.js";
+import { requireObject, requireSignal } from "../internal/checks.js";
 
 export interface AcquireOptions {
   /** Takes the call out of the line when it aborts; it then rejects with the signal's reason and spends nothing. */
@@ -20,20 +21,11 @@ export interface Limiter {
   acquire(n?: number, options?: AcquireOptions): Promise<void>;
 }
 
-/** The error for options of `acquire` that nobody can mean; undefined when they are fine. */
-export function refuseOptions(options: AcquireOptions): InvalidArgumentError | undefined {
-  if (typeof options !== "object" || (options as unknown) === null) {
-    return new InvalidArgumentError("options", "an object with signal or maxWaitMs", options);
-  }
-  const { signal, maxWaitMs } = options;
+/** Throws for options of `acquire` that nobody can mean. */
+export function checkAcquireOptions(options: AcquireOptions): void {
+  const { signal, maxWaitMs } = requireObject("options", options);
   if (maxWaitMs !== undefined && !(typeof maxWaitMs === "number" && maxWaitMs >= 0)) {
-    return new InvalidArgumentError("maxWaitMs", "a number of milliseconds from 0 up", maxWaitMs);
+    throw new InvalidArgumentError("maxWaitMs", "a number of milliseconds from 0 up", maxWaitMs);
   }
-  if (
-    signal !== undefined &&
-    typeof (signal as { addEventListener?: unknown } | null)?.addEventListener !== "function"
-  ) {
-    return new InvalidArgumentError("signal", "an AbortSignal", signal);
-  }
-  return undefined;
+  requireSignal(signal);
 }

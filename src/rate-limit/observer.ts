@@ -1,3 +1,4 @@
+import { requireObject } from "../internal/checks.js";
 import { registry } from "../internal/registry.js";
 
 /** What has happened at a limiter. */
@@ -30,6 +31,7 @@ export interface LimiterObserver {
  * @returns Ends the watching.
  */
 export function observeLimiters(observer: LimiterObserver): () => void {
+  requireObject("observer", observer);
   const shared = registry();
   const watching = (): readonly Watch[] => (shared.limiterObserver as Fanout | undefined)?.watches ?? [];
   const watch: Watch = { observer };

@@ -39,7 +39,7 @@ export function resolveOptions(options: RateLimiterOptions): RateLimiterSettings
   return {
     rate,
     shape,
-    maxQueue: maxQueue === Infinity ? Infinity : requireCount("maxQueue", maxQueue),
+    maxQueue: maxQueue === Infinity ? Infinity : requireCount("maxQueue", maxQueue, ", or Infinity"),
     initialTokens: requireTokens(initialTokens, shape.capacity),
     name,
     clock: requireClock(clock),

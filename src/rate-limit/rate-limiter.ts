@@ -1,9 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { InvalidArgumentError } from "../errors.js";
-import { isCount, requireCount, requireFinite, requireFunction, requireObject } from "../internal/checks.js";
+import { requireCount, requireFinite, requireFunction, requireObject } from "../internal/checks.js";
 import { imitate } from "../internal/imitate.js";
 import type { AcquireOptions, Limiter } from "./limiter.js";
-import { refuseOptions } from "./limiter.js";
+import { checkAcquireOptions } from "./limiter.js";
 import { limiterObserver } from "./observer.js";
 import type { RateLimiterOptions } from "./rate-limiter-options.js";
 import { resolveOptions } from "./rate-limiter-options.js";
@@ -75,10 +74,13 @@ export class RateLimiter implements Limiter, Disposable {
    * await limiter.acquire(3, { signal: AbortSignal.timeout(5_000) });
    */
   acquire(n = 1, options?: AcquireOptions): Promise<void> {
-    if (!isCount(n)) return Promise.reject(new InvalidArgumentError("n", "an integer from 0 up", n));
-    const refusal = options === undefined ? undefined : refuseOptions(options);
-    if (refusal !== undefined) return Promise.reject(refusal);
-    return this.#line.acquire(n, options, n === 0);
+    try {
+      requireCount("n", n);
+      if (options !== undefined) checkAcquireOptions(options);
+      return this.#line.acquire(n, options, n === 0);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /**

@@ -81,7 +81,10 @@ export class TokenBucket implements Meter<number> {
     this.#level -= tokens * 1000;
     this.taken += tokens;
     // A head above the capacity has what it saved up: what is left is the tail of a late timer, for those behind it.
-    this.#head = Math.min(this.#head, 1);
+    if (this.#head > 1) {
+      this.#head = 1;
+      this.#most = this.#mostNow();
+    }
     return true;
   }
 
@@ -112,6 +115,7 @@ export class TokenBucket implements Meter<number> {
     const before = this.#cap();
     this.#head = head ?? 0;
     this.#waiting = head !== undefined;
+    if (!this.#waiting) this.queued = 0; // also what rounding has left of sums beyond 2^53
     this.#most = this.#mostNow();
     if (!this.#waiting || this.#cap() < before) this.#cut(this.#cap(), now);
   }

@@ -1,5 +1,5 @@
+import type { AmbientScope } from "../cancellation/index.js";
 import { QueueNode } from "../internal/queue.js";
-import { hasEnded, type Membership, type Source } from "./departures.js";
 
 type Resolve = (rejection?: PromiseLike<void>) => void;
 
@@ -53,13 +53,21 @@ export class Waiter<C> extends QueueNode {
 export class ConditionalWaiter<C> extends Waiter<C> {
   readonly joinedAt: number;
   readonly maxWaitMs: number;
-  signal: Membership<ConditionalWaiter<C>> | undefined = undefined;
-  scope: Membership<ConditionalWaiter<C>> | undefined = undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly scope: AmbientScope | undefined;
 
-  constructor(cost: C, joinedAt: number, maxWaitMs: number) {
+  constructor(
+    cost: C,
+    joinedAt: number,
+    maxWaitMs: number,
+    signal: AbortSignal | undefined,
+    scope: AmbientScope | undefined,
+  ) {
     super(cost);
     this.joinedAt = joinedAt;
     this.maxWaitMs = maxWaitMs;
+    this.signal = signal;
+    this.scope = scope;
   }
 
   /** Whether it is still in line. */
@@ -68,11 +76,9 @@ export class ConditionalWaiter<C> extends Waiter<C> {
   }
 
   /** The signal or scope that has ended already, but has not come to this waiter yet. */
-  get endedBy(): Source | undefined {
-    const signal = this.signal?.group.source;
-    if (signal !== undefined && hasEnded(signal)) return signal;
-    const scope = this.scope?.group.source;
-    return scope !== undefined && hasEnded(scope) ? scope : undefined;
+  get endedBy(): { readonly reason: unknown } | undefined {
+    if (this.signal?.aborted === true) return this.signal;
+    return this.scope?.ended === true ? this.scope : undefined;
   }
 }
 

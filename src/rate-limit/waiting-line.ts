@@ -150,15 +150,18 @@ export class WaitingLine<C> implements LineView<C> {
     const observer = limiterObserver();
     const conditional =
       signal !== undefined || scope !== undefined || maxWaitMs !== Infinity || observer !== undefined;
-    const waiter = conditional ? new ConditionalWaiter(cost, now, maxWaitMs) : new Waiter(cost);
+    const waiter = conditional
+      ? new ConditionalWaiter(cost, now, maxWaitMs, signal, scope)
+      : new Waiter(cost);
+    if (isConditional(waiter)) {
+      // First, for it runs code of the signal: when that throws, nothing has changed.
+      if (signal !== undefined) this.#departures.follow(signal, waiter);
+      if (scope !== undefined) this.#departures.follow(scope, waiter);
+      if (maxWaitMs !== Infinity) this.#deadlines.add(now + maxWaitMs, waiter);
+    }
     this.#census.change(1, now);
     this.#queue.push(waiter);
     this.#meter.join(cost);
-    if (isConditional(waiter)) {
-      if (signal !== undefined) waiter.signal = this.#departures.follow(signal, waiter);
-      if (scope !== undefined) waiter.scope = this.#departures.follow(scope, waiter);
-      if (maxWaitMs !== Infinity) this.#deadlines.add(now + maxWaitMs, waiter);
-    }
     if (this.queued === 1) this.#meter.lead(cost, now);
     if (this.queued === 1 || maxWaitMs !== Infinity) this.#setAlarm(now);
     observer?.waited({ limiter: this.name, cost });
@@ -223,8 +226,8 @@ export class WaitingLine<C> implements LineView<C> {
     this.#queue.remove(waiter);
     this.#meter.leave(waiter.cost);
     if (isConditional(waiter)) {
-      if (waiter.signal !== undefined) this.#departures.unfollow(waiter.signal);
-      if (waiter.scope !== undefined) this.#departures.unfollow(waiter.scope);
+      if (waiter.signal !== undefined) this.#departures.unfollow(waiter.signal, waiter);
+      if (waiter.scope !== undefined) this.#departures.unfollow(waiter.scope, waiter);
       if (waiter.maxWaitMs !== Infinity) this.#deadlines.noteOver();
     }
     if (this.queued === 0) this.#rest();

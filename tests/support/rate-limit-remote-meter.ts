@@ -30,6 +30,7 @@ export class FakeStore {
   readonly ledger: { readonly client: object; readonly tokens: number; readonly usableFrom: number }[] = [];
   returned = 0;
   readonly rate: number;
+  readonly capacity: number;
   readonly #clock: ManualClock;
   readonly #aheadMs: number;
   readonly #rate: Rational;
@@ -41,6 +42,7 @@ export class FakeStore {
   /** @param aheadMs - How far its clock is ahead of the clients' clocks. */
   constructor(shape: Shape, clock: ManualClock, aheadMs: number) {
     this.rate = shape.rate;
+    this.capacity = shape.capacity;
     this.#clock = clock;
     this.#aheadMs = aheadMs;
     this.#rate = Rational.of(shape.rate).over(Rational.of(1000));
@@ -115,6 +117,8 @@ export class RemoteMeter implements Meter<number> {
   #held: Held[] = [];
   #sequence = 0;
   #waiting = false;
+  /** Whether the head that goes now has its tokens. */
+  #taken = false;
   /** The request on its way, and when it is given up. */
   #request: { readonly until: number } | undefined = undefined;
 
@@ -146,6 +150,7 @@ export class RemoteMeter implements Meter<number> {
     const dueAt = this.#dueAt(cost);
     if (dueAt === undefined || dueAt > now) return false;
     this.#use(cost);
+    this.#taken = true;
     return true;
   }
 
@@ -169,10 +174,26 @@ export class RemoteMeter implements Meter<number> {
     // What was reserved for it stays for the next one.
   }
 
-  lead(head: number | undefined): void {
+  lead(head: number | undefined, now: number): void {
     this.#waiting = head !== undefined;
-    if (head === undefined) this.#giveBack(this.heldTokens, this.#sequence);
-    if (head === undefined) this.#held = [];
+    if (head === undefined) {
+      this.#giveBack(this.heldTokens, this.#sequence);
+      this.#held = [];
+    } else if (!this.#taken) this.#forfeit(Math.max(this.#store.capacity, head), now);
+    this.#taken = false;
+  }
+
+  /** What a head saved up and left is for those behind it, but not as a burst: no more than `most` may be there. */
+  #forfeit(most: number, now: number): void {
+    // A token of which a part is there counts as well: the bucket would hold that part.
+    const soon = now + 1000 / this.#store.rate;
+    for (
+      let dueAt = this.#dueAt(most + 1);
+      dueAt !== undefined && dueAt < soon;
+      dueAt = this.#dueAt(most + 1)
+    ) {
+      this.#use(1);
+    }
   }
 
   /** Sends a request unless one is on its way; when that will be given up. */

@@ -50,7 +50,7 @@ describe("law 4: first in, first out", () => {
         await rig.finish();
         expect(isAscending(rig.takers)).toBe(true);
       }),
-      { numRuns: 100 },
+      { numRuns: 200 },
     );
   });
 
@@ -92,7 +92,7 @@ describe("law 5: more than the bucket, and nothing at all", () => {
         }
         await rig.finish();
       }),
-      { numRuns: 100 },
+      { numRuns: 200 },
     );
   });
 
@@ -162,7 +162,7 @@ describe("law 6: cancel", () => {
         await rig.play(plan);
         await rig.finish();
       }),
-      { numRuns: 150 },
+      { numRuns: 250 },
     );
   });
 
@@ -293,7 +293,7 @@ describe("law 7: maxWaitMs", () => {
         await rig.play(plan.map(withLimit));
         await rig.finish();
       }),
-      { numRuns: 100 },
+      { numRuns: 200 },
     );
   });
 

@@ -37,7 +37,7 @@ describe("law 9: one timer", () => {
         expect(timers.mostPending).toBeLessThanOrEqual(1);
         expect(timers.longestDelayMs).toBeLessThanOrEqual(LONGEST_DELAY_MS);
       }),
-      { numRuns: 100 },
+      { numRuns: 200 },
     );
   });
 

@@ -67,7 +67,7 @@ describe("law 1: never early", () => {
         await rig.play(plan);
         await rig.finish();
       }),
-      { numRuns: 60 },
+      { numRuns: 150 },
     );
   });
 
@@ -80,7 +80,7 @@ describe("law 1: never early", () => {
           expect(Math.abs((times[index] ?? NaN) - place)).toBeLessThanOrEqual(EXACT_MS);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 150 },
     );
   });
 
@@ -91,7 +91,7 @@ describe("law 1: never early", () => {
         await rig.play(plan);
         await rig.finish();
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     );
   });
 });
@@ -130,7 +130,7 @@ describe("law 2: bound", () => {
         await rig.finish();
         rig.trace.checkBound(0);
       }),
-      { numRuns: 60 },
+      { numRuns: 150 },
     );
   });
 
@@ -142,7 +142,7 @@ describe("law 2: bound", () => {
         await rig.finish();
         rig.trace.checkBound(5);
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 
@@ -155,7 +155,7 @@ describe("law 2: bound", () => {
         await rig.finish();
         rig.trace.checkBound(5);
       }),
-      { numRuns: 60 },
+      { numRuns: 150 },
     );
   });
 });
@@ -171,7 +171,7 @@ describe("law 3: no waste", () => {
           expect((times[index] ?? NaN) - place).toBeLessThanOrEqual(latest + EXACT_MS);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     );
   });
 
@@ -208,7 +208,7 @@ describe("law 3: no waste", () => {
           if (queued === 0) expect(available).toBeLessThanOrEqual(capacity * (1 + 1e-12));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 150 },
     );
   });
 });

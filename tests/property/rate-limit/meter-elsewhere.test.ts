@@ -216,8 +216,8 @@ describe("a line over a bucket that lives elsewhere", () => {
           client.abort();
           await network.advance(10_000);
           expect(client.ends[1]?.error).toBeUndefined();
-          // The bucket starts with one token, and the answer is 5 ms old when it comes.
-          expect(client.ends[1]?.at).toBeLessThanOrEqual(20 + (first - 1) * 100 + EXACT_MS);
+          // One token is there; this meter counts in whole tokens, so the part of the next one may be lost.
+          expect(client.ends[1]?.at).toBeLessThanOrEqual(20 + first * 100 + EXACT_MS);
           expect(client.meter.requests).toBe(requests);
         },
       ),

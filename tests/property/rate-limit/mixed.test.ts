@@ -29,7 +29,7 @@ describe("all operations mixed", () => {
         await rig.finish();
         rig.trace.checkBound(0);
       }),
-      { numRuns: 400 },
+      { numRuns: 700 },
     );
   });
 });

@@ -75,7 +75,7 @@ describe("abort", () => {
     scope.add(listener);
     scope.release("failed");
     scope.abort("stopped");
-    expect(listener.scopeEnded.mock.calls).toEqual([["failed"]]);
+    expect(listener.scopeEnded.mock.calls).toEqual([["failed", scope]]);
     expect(scope).toMatchObject({ reason: "failed", abortReason: "stopped" });
     expect(scope.signal.reason).toBe("stopped");
   });

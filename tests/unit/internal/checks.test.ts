@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { InvalidArgumentError } from "../../../src/errors.js";
 import {
-  isCount,
   requireCount,
   requireFinite,
   requireFunction,
@@ -59,11 +58,6 @@ describe.each(CHECKS)("%s", (_name, check, good, bad, requirement) => {
     expect(error).toBeInstanceOf(InvalidArgumentError);
     expect(error).toMatchObject({ option: "n", requirement, received: value });
   });
-});
-
-test("isCount is true for what can be asked for", () => {
-  expect([0, 1, 2 ** 53 - 1].map(isCount)).toEqual([true, true, true]);
-  expect([...ODD, -1, 0.5, Infinity].filter(isCount)).toEqual([]);
 });
 
 test("requireFunction gives a function back and refuses anything else", () => {

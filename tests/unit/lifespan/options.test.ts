@@ -16,7 +16,7 @@ test.each<[string, Record<string, unknown>]>([
   ["drainTimeoutMs", { drainTimeoutMs: 2 ** 31 }],
   ["closeTimeoutMs", { closeTimeoutMs: -Infinity }],
   ["requires", { requires: "db" }],
-  ["key", { requires: ["db"] }],
+  ["requires\\[0\\]", { requires: ["db"] }],
 ])("%s is checked: %j is refused", (option, options) => {
   const make = (): unknown => new Environment(options);
   expect(make).toThrow(InvalidArgumentError);

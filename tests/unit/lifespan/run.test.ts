@@ -82,7 +82,11 @@ test("F62: a lazy thenable is settled inside, and the run lasts until then", asy
 test("a thenable whose work has begun already is returned as it is and waited for", async () => {
   const environment = await started();
   const work = gate();
-  const handle = { [EAGER]: true, then: work.promise.then.bind(work.promise), stats: () => 1 };
+  const handle = {
+    [EAGER]: work.promise.then(() => undefined),
+    then: work.promise.then.bind(work.promise),
+    stats: () => 1,
+  };
   expect(environment.run(() => handle)).toBe(handle);
   const stop = environment.stop();
   expect(await outcome(stop)).toBe("pending");

@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from "@jest/globals";
 import { Scope } from "../../../src/cancellation/index.js";
 import { Alarm } from "../../../src/rate-limit/alarm.js";
 import { Census } from "../../../src/rate-limit/census.js";
-import { Departures, type Membership } from "../../../src/rate-limit/departures.js";
+import { Departures, type Source } from "../../../src/rate-limit/departures.js";
 import { LimiterClosedError, QueueFullError, WaitTooLongError } from "../../../src/rate-limit/index.js";
 import { SkewedClock, WatchedClock } from "./support/clocks.js";
 
@@ -97,30 +97,38 @@ describe("Census", () => {
 });
 
 describe("Departures", () => {
-  /** Departures whose waiters are names, and what was told to leave. */
+  /** Departures whose waiters are names that follow one source each, and what was told to leave. */
   function departures(): {
     following: Departures<string>;
     left: unknown[];
-    members: Map<string, Membership<string>>;
+    follow: (source: Source, name: string) => void;
+    unfollow: (name: string) => void;
   } {
-    const members = new Map<string, Membership<string>>();
+    const sources = new Map<string, Source>();
     const left: unknown[] = [];
-    const following: Departures<string> = new Departures((group, reason) => {
+    const following = new Departures<string>((group, reason) => {
       for (const name of group) {
         left.push([name, reason]);
-        following.unfollow(members.get(name) as Membership<string>);
+        unfollow(name);
       }
     });
-    return { following, left, members };
+    const unfollow = (name: string): void => {
+      following.unfollow(sources.get(name) as Source, name);
+    };
+    const follow = (source: Source, name: string): void => {
+      sources.set(name, source);
+      following.follow(source, name);
+    };
+    return { following, left, follow, unfollow };
   }
 
   test.each(["signal", "scope"] as const)("all who follow one %s leave together, in order", (kind) => {
-    const { following, left, members } = departures();
+    const { left, follow, unfollow } = departures();
     const controller = new AbortController();
     const scope = new Scope();
     const source = kind === "signal" ? controller.signal : scope;
-    for (const name of ["a", "b", "c"]) members.set(name, following.follow(source, name));
-    following.unfollow(members.get("b") as Membership<string>);
+    for (const name of ["a", "b", "c"]) follow(source, name);
+    unfollow("b");
     if (kind === "signal") controller.abort("over");
     else scope.release("over");
     expect(left).toEqual([
@@ -130,24 +138,26 @@ describe("Departures", () => {
   });
 
   test("one listener per source, none after the last has left, and a new one after that", () => {
-    const { following, left, members } = departures();
+    const { left, follow, unfollow } = departures();
     const scope = new Scope();
     const [add, remove] = [jest.spyOn(scope, "add"), jest.spyOn(scope, "remove")];
-    for (const name of ["a", "b"]) members.set(name, following.follow(scope, name));
+    for (const name of ["a", "b"]) follow(scope, name);
     expect(add).toHaveBeenCalledTimes(1);
-    for (const member of members.values()) following.unfollow(member);
+    unfollow("a");
+    expect(remove).toHaveBeenCalledTimes(0);
+    unfollow("b");
     expect(remove).toHaveBeenCalledTimes(1);
-    members.set("c", following.follow(scope, "c"));
+    follow(scope, "c");
     expect(add).toHaveBeenCalledTimes(2);
     scope.release("over");
     expect(left).toEqual([["c", "over"]]);
   });
 
   test("a source says nothing to those who follow another", () => {
-    const { following, left, members } = departures();
+    const { left, follow } = departures();
     const [one, other] = [new AbortController(), new AbortController()];
-    members.set("a", following.follow(one.signal, "a"));
-    members.set("b", following.follow(other.signal, "b"));
+    follow(one.signal, "a");
+    follow(other.signal, "b");
     other.abort("over");
     expect(left).toEqual([["b", "over"]]);
   });

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "@jest/globals";
+import { ContextKey } from "../../../src/context/index.js";
+import { Environment } from "../../../src/lifespan/index.js";
+import { ManualClock } from "../../../src/testing/index.js";
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await Promise.resolve();
+}
+
+describe("what arrives while everything is closed is closed too, in whichever turn it comes", () => {
+  test.each(Array.from({ length: 30 }, (_, turn) => turn))("turn %i", async (turn) => {
+    const key = new ContextKey<Disposable>("late");
+    let made = 0;
+    let disposed = 0;
+    const environment = new Environment({
+      name: "late",
+      lifespan: async function* (builder) {
+        const arriving = turns(turn).then(() => {
+          made += 1;
+          return { [Symbol.dispose]: () => void (disposed += 1) };
+        });
+        builder.provideWith(key, arriving).catch(() => undefined);
+        await Promise.reject(new Error("no start"));
+        yield;
+      },
+    });
+    await expect(environment.start()).rejects.toThrow("no start");
+    await turns(100);
+    expect([made, disposed]).toEqual([1, 1]);
+  });
+
+  test.each(Array.from({ length: 30 }, (_, turn) => turn))("deferred in turn %i of a stop", async (turn) => {
+    let deferred = 0;
+    let ran = 0;
+    const environment = await new Environment({
+      name: "late",
+      lifespan: function* (builder) {
+        builder.defer(() => {
+          void turns(turn).then(() => {
+            try {
+              builder.defer(() => void (ran += 1));
+              deferred += 1;
+            } catch {
+              // Too late, and told so.
+            }
+          });
+        });
+        yield;
+      },
+    }).start();
+    await environment.stop();
+    await turns(100);
+    expect(ran).toBe(deferred);
+  });
+});
+
+test("start() of a child out of a run that its parent's stop waits for does not wait for that stop", async () => {
+  const clock = new ManualClock();
+  const parent = new Environment({ name: "parent", clock, drainTimeoutMs: 100 });
+  const child = new Environment({ name: "child", parent, clock });
+  await parent.start();
+  let go = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const inside = parent.run(async () => {
+    await gate;
+    return child.start().then(
+      () => "started",
+      (error: unknown) => (error as { code: string }).code,
+    );
+  });
+  const stopped = parent.stop();
+  const outside = child.start().then(
+    () => "started",
+    (error: unknown) => (error as { code: string }).code,
+  );
+  await clock.advance(1);
+  go();
+  await clock.advance(10_000);
+  expect(await inside).toBe("ENVIRONMENT_STATE");
+  await stopped;
+  expect(await outside).toBe("started");
+  await parent.stop();
+});
