@@ -50,23 +50,47 @@ export class Scope implements AmbientScope {
 
   /** Ends the waiting in this scope and in those inside it. The first reason stays. */
   release(reason: unknown): void {
-    if (this.ended) return;
-    this.ended = true;
-    this.reason = reason;
-    const listeners = [...this.#listeners];
-    this.#listeners.clear();
-    for (const listener of listeners) listener.scopeEnded(reason, this);
-    for (const scope of [...this.inner]) scope.release(reason);
+    const ended = this.#treeWhere((scope) => !scope.ended);
+    // All of them first: who waits in an inner one must not be served by what an outer one gives up.
+    for (const scope of ended) scope.markEnded(reason);
+    for (const scope of ended) scope.tellEnd();
   }
 
   /** Releases, and aborts the signals of this scope and of those inside it. */
   abort(reason: unknown): void {
-    if (this.aborted) return;
-    this.aborted = true;
-    this.abortReason = reason;
+    const aborted = this.#treeWhere((scope) => !scope.aborted);
+    for (const scope of aborted) {
+      scope.aborted = true;
+      scope.abortReason = reason;
+    }
     this.release(reason);
-    this.#controller?.abort(reason);
-    for (const scope of [...this.inner]) scope.abort(reason);
+    for (const scope of aborted) scope.tellAbort();
+  }
+
+  /** A step of `release`. */
+  markEnded(reason: unknown): void {
+    this.ended = true;
+    this.reason = reason;
+  }
+
+  /** A step of `release`. */
+  tellEnd(): void {
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) listener.scopeEnded(this.reason, this);
+  }
+
+  /** A step of `abort`. */
+  tellAbort(): void {
+    this.#controller?.abort(this.abortReason);
+  }
+
+  // Without recursion, for scopes may be nested deeper than calls. What holds of none of the scopes in one that is
+  // left out holds of none in it.
+  #treeWhere(holds: (scope: Scope) => boolean): Scope[] {
+    const found: Scope[] = holds(this) ? [this] : [];
+    for (const scope of found) for (const inner of scope.inner) if (holds(inner)) found.push(inner);
+    return found;
   }
 
   /** Forgets the scope around it, when the work in this one is over; keeps a long run from collecting dead scopes. */

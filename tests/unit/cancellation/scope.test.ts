@@ -208,3 +208,21 @@ describe("deadline", () => {
     expect(new Scope(new Scope(undefined, at(5, new ManualClock())), own).deadline).toBe(own);
   });
 });
+
+test("scopes may be nested deeper than calls", () => {
+  const outermost = new Scope();
+  let innermost = outermost;
+  for (let depth = 0; depth < 20_000; depth += 1) innermost = new Scope(innermost);
+  const { signal } = innermost;
+  outermost.abort("over");
+  expect([innermost.ended, innermost.reason, signal.aborted]).toEqual([true, "over", true]);
+});
+
+test("all scopes are marked as ended before anybody is told", () => {
+  const outer = new Scope();
+  const inner = new Scope(outer);
+  const seen: boolean[] = [];
+  outer.add({ scopeEnded: () => seen.push(inner.ended, inner.aborted) });
+  outer.abort("over");
+  expect(seen).toEqual([true, true]);
+});
