@@ -30,7 +30,7 @@ export interface AmbientScope {
 
 /** The scope that the calling code runs in; undefined outside every run, time limit and fan-out. */
 export function ambientScope(): AmbientScope | undefined {
-  return registry().ambientScope?.();
+  return registry().ambientScope?.() as AmbientScope | undefined;
 }
 
 /** Milliseconds until the deadline of `scope`; Infinity without one, or when it stands on another clock. */

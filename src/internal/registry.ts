@@ -1,4 +1,3 @@
-import type { AmbientScope } from "../cancellation/ambient.js";
 import { VERSION } from "./version.js";
 import { warn } from "./warn.js";
 
@@ -13,7 +12,7 @@ export interface Registry {
   /** The one AsyncLocalStorage of the process, made by the first frame that is entered. */
   storage: unknown;
   /** Reads the scope that the calling code runs in. Filled together with `storage`; empty where only limiters are used. */
-  ambientScope: (() => AmbientScope | undefined) | undefined;
+  ambientScope: (() => unknown) | undefined;
   /** Who watches the limiters; see `observeLimiters`. */
   limiterObserver: unknown;
 }
