@@ -1,4 +1,4 @@
-export { bindGenerator, EAGER, enterFrame, isGenerator, isPlainPromise, keepInside } from "./enter.js";
+export { bindGenerator, EAGER, enterFrame, isPlainPromise, keepInside } from "./enter.js";
 export type { EagerThenable } from "./enter.js";
 export { MissingContextError, NoEnvironmentError } from "./errors.js";
 export { deriveFrame } from "./frame.js";

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "../errors.js";
-import { requireFunction, requireOptions } from "../internal/checks.js";
+import { requireFunction, requireName, requireOptions } from "../internal/checks.js";
 
 const BRAND = Symbol.for("tidegate/context-key");
 
@@ -32,9 +32,7 @@ export class ContextKey<in out T> {
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) for another name, or a default that is not a function.
    */
   constructor(name: string, options?: ContextKeyOptions<T>) {
-    if (typeof name !== "string" || name === "") {
-      throw new InvalidArgumentError("name", "a string that is not empty", name);
-    }
+    requireName("name", name);
     const make = requireOptions("options", options)?.defaultValue;
     this.name = name;
     this.defaultValue = make === undefined ? undefined : once(requireFunction("defaultValue", make));

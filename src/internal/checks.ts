@@ -24,6 +24,12 @@ export function requireLimit(name: string, value: unknown): number {
   throw new InvalidArgumentError(name, "an integer from 1 up, or Infinity", value);
 }
 
+/** Returns `value` when it is a string that is not empty; else throws. */
+export function requireName(name: string, value: unknown): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new InvalidArgumentError(name, "a string that is not empty", value);
+}
+
 /** Returns `value` when it is a function; else throws. */
 export function requireFunction<F>(name: string, value: F): F {
   if (typeof value === "function") return value;

@@ -3,6 +3,7 @@ import { requireKey } from "../context/index.js";
 import type { AnyContextKey, ContextKey } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
 import { requireFunction } from "../internal/checks.js";
+import { isThenable } from "../internal/thenable.js";
 import type { EnvironmentBuilder } from "./builder.js";
 import { EnvironmentStateError } from "./errors.js";
 import { HeldValue } from "./held-value.js";
@@ -189,8 +190,4 @@ function disposerOf(resource: unknown): () => unknown {
     "an object with Symbol.asyncDispose or Symbol.dispose (for others: provide with a disposer)",
     resource,
   );
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }

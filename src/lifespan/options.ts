@@ -3,7 +3,7 @@ import { MAX_DELAY_MS, systemClock } from "../clock.js";
 import { requireKey } from "../context/index.js";
 import type { AnyContextKey } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
-import { requireOptions } from "../internal/checks.js";
+import { requireName, requireOptions } from "../internal/checks.js";
 import type { Lifespan } from "./builder.js";
 import type { Core } from "./core.js";
 import { requireCore } from "./core.js";
@@ -49,7 +49,7 @@ const DRAIN_TIMEOUT_MS = 10_000;
 export function resolveOptions(options: EnvironmentOptions | undefined): Settings {
   const { name, lifespan, parent, clock, startTimeoutMs, drainTimeoutMs, closeTimeoutMs, requires } =
     requireOptions("options", options) ?? {};
-  const checkedName = name === undefined ? "environment" : requireName(name);
+  const checkedName = name === undefined ? "environment" : requireName("name", name);
   const core = parent === undefined ? undefined : requireCore("parent", parent);
   return {
     name: checkedName,
@@ -61,11 +61,6 @@ export function resolveOptions(options: EnvironmentOptions | undefined): Setting
     closeTimeoutMs: requireLimitMs("closeTimeoutMs", closeTimeoutMs),
     requires: requires === undefined ? [] : requireKeys(requires),
   };
-}
-
-function requireName(name: unknown): string {
-  if (typeof name === "string" && name !== "") return name;
-  throw new InvalidArgumentError("name", "a string that is not empty", name);
 }
 
 function requireClock(clock: Clock): Clock {

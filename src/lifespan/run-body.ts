@@ -1,9 +1,8 @@
 import { followSignal } from "../cancellation/index.js";
-import { EAGER, type EagerThenable, isGenerator } from "../context/index.js";
+import { EAGER, type EagerThenable } from "../context/index.js";
+import { type AnyGenerator, isGenerator, wrapSteps } from "../internal/generators.js";
 import { warnLate } from "./cleanup-errors.js";
 import type { Run } from "./run.js";
-
-type AnyGenerator = Generator<unknown, unknown, unknown> | AsyncGenerator<unknown, unknown, unknown>;
 
 /**
  * Calls `body` in the run and ends the run with it: when it throws or returns, when the promise that it returned
@@ -48,20 +47,14 @@ function endAfter(run: Run, promise: Promise<unknown>): Promise<unknown> {
 
 /** A generator that the consumer has abandoned would never end; so it is closed when the run is aborted. */
 function endWithGenerator(run: Run, environment: string, generator: AnyGenerator): AnyGenerator {
-  const counted = Object.create(generator) as AnyGenerator;
-  const unfollow = followSignal(run.scope.signal, () => {
-    closeGenerator(counted, environment);
-  });
   const over = (): void => {
     unfollow();
     run.end();
   };
-  for (const step of ["next", "return", "throw"] as const) {
-    const take = generator[step].bind(generator) as (value: unknown) => unknown;
-    Object.defineProperty(counted, step, {
-      value: (...values: [unknown]) => endIfDone(() => take(...values), over),
-    });
-  }
+  const counted = wrapSteps(generator, (step) => endIfDone(step, over));
+  const unfollow = followSignal(run.scope.signal, () => {
+    closeGenerator(counted, environment);
+  });
   return counted;
 }
 

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { InvalidArgumentError } from "../errors.js";
-import { requireFunction, requireLimit } from "../internal/checks.js";
+import { requireFunction, requireLimit, requireName } from "../internal/checks.js";
 import { defaultEnvironment, type Environment, requireEnvironment } from "../lifespan/index.js";
 import { type RunHandle, type RunOptions, StartedRun } from "./run-handle.js";
 
@@ -74,8 +74,6 @@ function resolveConfig(config: string | AppOptions): AppOptions {
   if (typeof options !== "object" || (options as unknown) === null) {
     throw new InvalidArgumentError("config", "a name, or an object of options", config);
   }
-  if (typeof options.name !== "string" || options.name === "") {
-    throw new InvalidArgumentError("name", "a string that is not empty", options.name);
-  }
+  requireName("name", options.name);
   return options;
 }

@@ -1,6 +1,6 @@
 import { type Frame, isPlainPromise, keepInside, runInFrame } from "../context/index.js";
 import { Item, type SlotPlace } from "./item.js";
-import { isThenable } from "./thenable.js";
+import { isThenable } from "../internal/thenable.js";
 
 /** Receives the result of one item in flight; used again for later items, since a promise takes two closures. */
 interface Lane {

@@ -45,9 +45,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
   readonly #over = new Deferred<void>();
   readonly [EAGER] = this.#over.promise;
   readonly #plan: RunPlan<R>;
-  readonly #result: Promise<Awaited<R>>;
-  #resolve!: (result: Awaited<R>) => void;
-  #reject!: (reason: unknown) => void;
+  readonly #result = new Deferred<Awaited<R>>();
   #run: Run | undefined;
   #isOver = false;
   #unfollow: (() => void) | undefined;
@@ -55,19 +53,15 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
   /** Begins the run, in the frame of the code that calls this. */
   constructor(plan: RunPlan<R>, options: RunOptions | undefined) {
     this.#plan = plan;
-    this.#result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     void this.#execute(options);
   }
 
-  then: Promise<Awaited<R>>["then"] = (onResult, onError) => this.#result.then(onResult, onError);
-  catch: Promise<Awaited<R>>["catch"] = (onError) => this.#result.catch(onError);
-  finally: Promise<Awaited<R>>["finally"] = (onEnd) => this.#result.finally(onEnd);
+  then: Promise<Awaited<R>>["then"] = (onResult, onError) => this.#result.promise.then(onResult, onError);
+  catch: Promise<Awaited<R>>["catch"] = (onError) => this.#result.promise.catch(onError);
+  finally: Promise<Awaited<R>>["finally"] = (onEnd) => this.#result.promise.finally(onEnd);
 
   result(): Promise<Awaited<R>> {
-    return this.#result;
+    return this.#result.promise;
   }
 
   abort(reason?: unknown): void {
@@ -84,7 +78,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isOver) return;
     this.abort();
-    await this.#result.then(ignore, ignore);
+    await this.#result.promise.then(ignore, ignore);
   }
 
   async #execute(options: RunOptions | undefined): Promise<void> {
@@ -105,7 +99,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
       run = beginRun(environment);
     } catch (error) {
       this.#end();
-      this.#reject(error);
+      this.#result.reject(error);
       return;
     }
     this.#run = run;
@@ -113,7 +107,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
       // The code that began the run has come to its end while the environment started.
       run.end();
       this.#end();
-      this.#reject(run.scope.abortReason);
+      this.#result.reject(run.scope.abortReason);
       return;
     }
     await this.#runMain(run);
@@ -125,17 +119,17 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
     try {
       const result = await run.enter(this.#plan.main);
       settle = () => {
-        this.#resolve(result);
+        this.#result.resolve(result);
       };
     } catch (error) {
       settle = () => {
-        this.#reject(error);
+        this.#result.reject(error);
       };
     }
     await work.whenQuiet();
     this.#end();
     run.end();
-    if (run.scope.aborted) this.#reject(run.scope.abortReason);
+    if (run.scope.aborted) this.#result.reject(run.scope.abortReason);
     else settle();
   }
 
@@ -144,7 +138,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
     const run = this.#run;
     if (run === undefined) {
       this.#end();
-      this.#reject(reason);
+      this.#result.reject(reason);
       return;
     }
     // In the frame of the run, for listeners of its signal run in the frame of who aborts it.

@@ -6,16 +6,16 @@ import {
   EAGER,
   type EagerThenable,
   type Frame,
-  isGenerator,
   keepInside,
   runInFrame,
 } from "../context/index.js";
 import { isTidegateError } from "../errors.js";
 import { requireFinite, requireFunction } from "../internal/checks.js";
+import { isGenerator } from "../internal/generators.js";
+import { isThenable } from "../internal/thenable.js";
 import type { Run } from "../lifespan/index.js";
 import { DeadlineExceededError } from "./errors.js";
 import { workOf } from "./run-work.js";
-import { isThenable } from "./thenable.js";
 
 /**
  * Calls `body` under a time limit. When the time is over, {@link useSignal} within is aborted, acquires and fan-outs

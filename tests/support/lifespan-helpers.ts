@@ -1,19 +1,6 @@
 import type { EnvironmentBuilder } from "../../src/lifespan/index.js";
 
-/** A promise that a test settles. */
-export function gate<T = void>(): {
-  readonly promise: Promise<T>;
-  readonly open: (value: T) => void;
-  readonly fail: (error: unknown) => void;
-} {
-  let open!: (value: T) => void;
-  let fail!: (error: unknown) => void;
-  const promise = new Promise<T>((resolve, reject) => {
-    open = resolve;
-    fail = reject;
-  });
-  return { promise, open, fail };
-}
+export { gate } from "./gate.js";
 
 /** Lets every promise that can settle do so. */
 export async function settle(): Promise<void> {

@@ -1,21 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** A promise that the test settles. */
-export interface Gate<T = void> {
-  readonly promise: Promise<T>;
-  open(value: T): void;
-  fail(error: unknown): void;
-}
-
-export function gate<T = void>(): Gate<T> {
-  let open!: (value: T) => void;
-  let fail!: (error: unknown) => void;
-  const promise = new Promise<T>((resolve, reject) => {
-    open = resolve;
-    fail = reject;
-  });
-  return { promise, open, fail };
-}
+export { gate, type Gate } from "../../support/gate.js";
 
 /** Lets every promise that can settle do so. */
 export async function settle(): Promise<void> {
