@@ -6,6 +6,8 @@ export type ErrorCode =
   | "QUEUE_FULL"
   | "WAIT_TOO_LONG"
   | "LIMITER_CLOSED"
+  | "PERMIT_USED"
+  | "KEY_LIMIT"
   | "CONTEXT_MISSING"
   | "ENVIRONMENT_MISSING"
   | "PROVIDE_DUPLICATE"

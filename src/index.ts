@@ -20,13 +20,27 @@ export type {
   ValueDescription,
 } from "./lifespan/index.js";
 
-export { observeLimiters, perHour, perMinute, RateLimiter } from "./rate-limit/index.js";
-export { LimiterClosedError, QueueFullError, WaitTooLongError } from "./rate-limit/index.js";
+export { KeyedRateLimiter, observeLimiters, perHour, perMinute } from "./rate-limit/index.js";
+export { RateBudget, RateLimiter } from "./rate-limit/index.js";
+export {
+  KeyLimitError,
+  LimiterClosedError,
+  PermitUsedError,
+  QueueFullError,
+  WaitTooLongError,
+} from "./rate-limit/index.js";
 export type {
   AcquireOptions,
+  BucketOptions,
+  BucketStats,
+  KeyedRateLimiterOptions,
   Limiter,
   LimiterEvent,
   LimiterObserver,
+  LineOptions,
+  LineStats,
+  Permit,
+  RateBudgetStats,
   RateLimiterOptions,
   RateLimiterStats,
   RateOptions,

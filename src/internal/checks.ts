@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.js";
 import { InvalidArgumentError } from "../errors.js";
 
 /** Returns `value` when it is an integer from 0 up that a double holds exactly; else throws. */
@@ -59,4 +60,11 @@ export function requireSignal(signal: AbortSignal | undefined): AbortSignal | un
     return signal;
   }
   throw new InvalidArgumentError("signal", "an AbortSignal", signal);
+}
+
+/** Returns `clock` when it looks like one; else throws. */
+export function requireClock(clock: Clock): Clock {
+  const given = clock as { readonly [K in keyof Clock]?: unknown } | null;
+  if (typeof given?.now === "function" && typeof given.schedule === "function") return clock;
+  throw new InvalidArgumentError("clock", "a Clock, with now() and schedule()", clock);
 }

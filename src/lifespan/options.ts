@@ -3,7 +3,7 @@ import { MAX_DELAY_MS, systemClock } from "../clock.js";
 import { requireKey } from "../context/index.js";
 import type { AnyContextKey } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
-import { requireName, requireOptions } from "../internal/checks.js";
+import { requireClock, requireName, requireOptions } from "../internal/checks.js";
 import type { Lifespan } from "./builder.js";
 import type { Core } from "./core.js";
 import { requireCore } from "./core.js";
@@ -61,12 +61,6 @@ export function resolveOptions(options: EnvironmentOptions | undefined): Setting
     closeTimeoutMs: requireLimitMs("closeTimeoutMs", closeTimeoutMs),
     requires: requires === undefined ? [] : requireKeys(requires),
   };
-}
-
-function requireClock(clock: Clock): Clock {
-  const given = clock as { readonly [K in keyof Clock]?: unknown } | null;
-  if (typeof given?.now === "function" && typeof given.schedule === "function") return clock;
-  throw new InvalidArgumentError("clock", "a Clock, with now() and schedule()", clock);
 }
 
 function requireLimitMs(name: string, value: unknown): number | undefined {

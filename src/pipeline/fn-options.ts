@@ -1,12 +1,15 @@
 import { type ContextKey, requireKey } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
 import { requireFunction, requireLimit, requireObject } from "../internal/checks.js";
-import type { Limiter } from "../rate-limit/index.js";
+import type { Limiter, RateBudget } from "../rate-limit/index.js";
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any signature is kept
 export type AnyFunction = (...args: any[]) => any;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any signature is kept
 export type AsyncFunction = (...args: any[]) => Promise<any>;
+
+/** A call of a function in its limits. */
+export type Call = (self: unknown, args: unknown[]) => Promise<unknown>;
 
 /** A limiter that takes corrections after the fact, as RateLimiter does. */
 export interface CorrectableLimiter extends Limiter {
@@ -14,19 +17,26 @@ export interface CorrectableLimiter extends Limiter {
   charge(n: number): unknown;
 }
 
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a budget of any dimensions
+export type AnyBudget = RateBudget<any>;
+
+/** What a call costs at a limiter: a number of tokens; at a budget: tokens of the dimensions that are named. */
+export type CostAt<L> = L extends RateBudget<infer D> ? Partial<Record<D, number>> : number;
+
 /** A rate limit whose cost depends on the call. */
-export interface FnRateLimit<F extends AsyncFunction, L extends Limiter> {
+export interface FnRateLimit<F extends AsyncFunction, L extends Limiter | AnyBudget> {
   readonly key: ContextKey<L>;
-  /** The tokens that a call takes: an integer from 0 up. Called with the arguments of the call. */
-  readonly cost: (...args: Parameters<F>) => number;
+  /** The tokens that a call takes: integers from 0 up. Called with the arguments of the call. */
+  readonly cost: (...args: Parameters<F>) => CostAt<L>;
   /**
-   * The tokens that the call has needed in fact, an integer from 0 up, when it has succeeded; called with its result
-   * and its arguments. The limiter is given back the rest, or charged for what is missing. After a failed call the
-   * estimate stands. Needs a limiter with `refund` and `charge`.
+   * The tokens that the call has needed in fact, integers from 0 up, when it has succeeded; called with its result and
+   * its arguments. The limiter is given back the rest, or charged for what is missing; a dimension of a budget that is
+   * not named keeps its estimate. After a failed call the estimate stands. Needs a budget, or a limiter with `refund`
+   * and `charge`.
    */
   readonly settle?:
-    | (L extends CorrectableLimiter
-        ? (result: Awaited<ReturnType<F>>, ...args: Parameters<F>) => number
+    | (L extends CorrectableLimiter | AnyBudget
+        ? (result: Awaited<ReturnType<F>>, ...args: Parameters<F>) => CostAt<L>
         : never)
     | undefined;
 }
@@ -39,14 +49,14 @@ export interface FnNameOptions {
   readonly concurrency?: undefined;
 }
 
-export interface FnOptions<F extends AsyncFunction, L extends Limiter> {
+export interface FnOptions<F extends AsyncFunction, L extends Limiter | AnyBudget> {
   /** The name of the wrapper, for stack traces and reports. Default: that of the function. */
   readonly name?: string | undefined;
   /**
-   * Where the limiter is that each call draws from before it starts: a key alone costs one token a call. The key is
-   * looked up in the context of the call.
+   * Where the limiter is that each call draws from before it starts. The key of a limiter alone costs one token a call;
+   * for a budget, say the cost. The key is looked up in the context of the call.
    */
-  readonly rateLimit?: ContextKey<L> | FnRateLimit<F, L> | undefined;
+  readonly rateLimit?: (L extends Limiter ? ContextKey<L> : never) | FnRateLimit<F, L> | undefined;
   /**
    * Most calls that run at once, over all callers in the process: an integer from 1 up, or Infinity. The others wait
    * in the order in which they were made. Default: Infinity.
@@ -56,9 +66,9 @@ export interface FnOptions<F extends AsyncFunction, L extends Limiter> {
 
 /** A rate limit in the form that a call works with. */
 export interface RateLimitRule {
-  readonly key: ContextKey<Limiter>;
-  readonly cost: (...args: readonly unknown[]) => number;
-  readonly settle: ((result: unknown, ...args: readonly unknown[]) => number) | undefined;
+  readonly key: ContextKey<unknown>;
+  readonly cost: (...args: readonly unknown[]) => unknown;
+  readonly settle: ((result: unknown, ...args: readonly unknown[]) => unknown) | undefined;
 }
 
 export interface FnRules {
@@ -89,7 +99,7 @@ function resolveRateLimit(given: unknown): RateLimitRule {
     throw new InvalidArgumentError("rateLimit", "a ContextKey, or an object with key and cost", given);
   }
   if (!("key" in given))
-    return { key: requireKey(given as ContextKey<Limiter>), cost: one, settle: undefined };
+    return { key: requireKey(given as ContextKey<unknown>), cost: one, settle: undefined };
   const { key, cost, settle } = given as RateLimitRule;
   return {
     key: requireKey(key),

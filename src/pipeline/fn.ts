@@ -4,6 +4,7 @@ import { imitate } from "../internal/imitate.js";
 import { defaultEnvironment } from "../lifespan/index.js";
 import type { Limiter } from "../rate-limit/index.js";
 import {
+  type AnyBudget,
   type AnyFunction,
   type AsyncFunction,
   type FnNameOptions,
@@ -31,7 +32,7 @@ import { limitCalls } from "./limited-call.js";
  */
 export function fn<F extends AnyFunction>(f: F): F;
 export function fn<F extends AnyFunction>(options: FnNameOptions, f: F): F;
-export function fn<F extends AsyncFunction, L extends Limiter>(options: FnOptions<F, L>, f: F): F;
+export function fn<F extends AsyncFunction, L extends Limiter | AnyBudget>(options: FnOptions<F, L>, f: F): F;
 export function fn<F extends AnyFunction>(...given: [F] | [object, F]): F {
   const f = requireFunction("f", given.length === 1 ? given[0] : given[1]);
   const rules = resolveFnOptions(given.length === 1 ? {} : given[0]);

@@ -1,14 +1,10 @@
 import type { Scope } from "../cancellation/index.js";
-import { currentFrame, deriveFrame, runInFrame, useContext } from "../context/index.js";
-import { InvalidArgumentError } from "../errors.js";
-import { requireCount } from "../internal/checks.js";
+import { currentFrame, deriveFrame, runInFrame } from "../context/index.js";
 import type { Run } from "../lifespan/index.js";
-import type { Limiter } from "../rate-limit/index.js";
-import type { AnyFunction, CorrectableLimiter, FnRules, RateLimitRule } from "./fn-options.js";
+import type { AnyFunction, Call, FnRules } from "./fn-options.js";
 import { Item, type SlotHolder } from "./item.js";
+import { callAtRate } from "./rated-call.js";
 import { Slots } from "./slots.js";
-
-type Call = (self: unknown, args: unknown[]) => Promise<unknown>;
 
 /** The way to call `f` under the limits of its options: first a slot, then tokens. */
 export function limitCalls(f: AnyFunction, { rate, concurrency }: FnRules): Call {
@@ -20,40 +16,6 @@ export function limitCalls(f: AnyFunction, { rate, concurrency }: FnRules): Call
 
 function callFreely(f: AnyFunction): Call {
   return async (self, args) => (await f.apply(self, args)) as unknown;
-}
-
-function callAtRate(f: AnyFunction, { key, cost, settle }: RateLimitRule): Call {
-  return async (self, args) => {
-    const limiter = useContext(key);
-    requireLimiter(limiter);
-    if (settle !== undefined) requireCorrectable(limiter);
-    const estimate = requireCount("cost", cost(...args));
-    await limiter.acquire(estimate);
-    const result = (await f.apply(self, args)) as unknown;
-    if (settle !== undefined) await correct(limiter as CorrectableLimiter, estimate, settle(result, ...args));
-    return result;
-  };
-}
-
-function requireLimiter(limiter: Limiter): void {
-  if (typeof (limiter as Partial<Limiter> | null | undefined)?.acquire === "function") return;
-  throw new InvalidArgumentError("rateLimit", "the key of a limiter: its value needs acquire()", limiter);
-}
-
-function requireCorrectable(limiter: Limiter): void {
-  const { refund, charge } = limiter as Partial<CorrectableLimiter>;
-  if (typeof refund === "function" && typeof charge === "function") return;
-  throw new InvalidArgumentError(
-    "rateLimit.key",
-    "the key of a limiter with refund() and charge(), such as a RateLimiter, when settle is given",
-    limiter,
-  );
-}
-
-async function correct(limiter: CorrectableLimiter, estimate: number, actual: number): Promise<void> {
-  requireCount("settle", actual);
-  if (actual < estimate) await limiter.refund(estimate - actual);
-  if (actual > estimate) await limiter.charge(actual - estimate);
 }
 
 function callWithSlot(call: Call, slots: Slots): Call {

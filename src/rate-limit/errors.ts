@@ -55,3 +55,37 @@ export class LimiterClosedError extends TidegateError {
     this.limiter = limiter;
   }
 }
+
+/** A permit was settled or refunded a second time. Nothing was changed. */
+export class PermitUsedError extends TidegateError {
+  override readonly name = "PermitUsedError";
+  readonly code = "PERMIT_USED";
+  /** The name of the budget. */
+  readonly limiter: string;
+
+  constructor(limiter: string) {
+    super(
+      `A permit of budget "${limiter}" was used up already: each is settled or refunded once. Keep it in one place, ` +
+        `and either settle it with what was needed or refund it.`,
+    );
+    this.limiter = limiter;
+  }
+}
+
+/** A keyed limiter has as many keys in use as `maxKeys` allows. Nothing was spent, and no key was reset. */
+export class KeyLimitError extends TidegateError {
+  override readonly name = "KeyLimitError";
+  readonly code = "KEY_LIMIT";
+  /** The name of the limiter. */
+  readonly limiter: string;
+  readonly maxKeys: number;
+
+  constructor(limiter: string, maxKeys: number) {
+    super(
+      `Keyed limiter "${limiter}" has ${String(maxKeys)} keys in use, as many as maxKeys allows. Call later, when a ` +
+        `key has refilled, or raise maxKeys.`,
+    );
+    this.limiter = limiter;
+    this.maxKeys = maxKeys;
+  }
+}

@@ -2,12 +2,24 @@
 export type { Clock } from "../clock.js";
 export { InvalidArgumentError, isTidegateError, TidegateError } from "../errors.js";
 export type { ErrorCode } from "../errors.js";
-export { LimiterClosedError, QueueFullError, WaitTooLongError } from "./errors.js";
+export type { BucketOptions, BucketStats, RateOptions } from "./bucket/rated-bucket.js";
+export {
+  KeyLimitError,
+  LimiterClosedError,
+  PermitUsedError,
+  QueueFullError,
+  WaitTooLongError,
+} from "./errors.js";
+export { KeyedRateLimiter } from "./keyed-rate-limiter.js";
+export type { KeyedRateLimiterOptions } from "./keyed-rate-limiter.js";
 export type { AcquireOptions, Limiter } from "./limiter.js";
+export type { LineStats } from "./line-limiter.js";
+export type { LineOptions } from "./line-options.js";
 export { observeLimiters } from "./observer.js";
 export type { LimiterEvent, LimiterObserver } from "./observer.js";
+export type { Permit } from "./permit.js";
+export { RateBudget } from "./rate-budget.js";
+export type { RateBudgetStats } from "./rate-budget.js";
 export { RateLimiter } from "./rate-limiter.js";
-export type { RateLimiterStats } from "./rate-limiter.js";
-export type { RateLimiterOptions } from "./rate-limiter-options.js";
+export type { RateLimiterOptions, RateLimiterStats } from "./rate-limiter.js";
 export { perHour, perMinute } from "./rates.js";
-export type { RateOptions } from "./shape.js";

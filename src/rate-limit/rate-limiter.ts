@@ -1,36 +1,22 @@
-/// <reference lib="esnext.disposable" preserve="true" />
-import { requireCount, requireFinite, requireFunction, requireObject } from "../internal/checks.js";
+import { requireCount, requireFunction } from "../internal/checks.js";
 import { imitate } from "../internal/imitate.js";
+import {
+  type BucketOptions,
+  type BucketStats,
+  makeBucket,
+  type RatedBucket,
+  type RateOptions,
+  type RateSettings,
+  resolveRate,
+} from "./bucket/rated-bucket.js";
 import type { AcquireOptions, Limiter } from "./limiter.js";
-import { checkAcquireOptions } from "./limiter.js";
-import { limiterObserver } from "./observer.js";
-import type { RateLimiterOptions } from "./rate-limiter-options.js";
-import { resolveOptions } from "./rate-limiter-options.js";
-import type { RateOptions, RateSettings } from "./shape.js";
-import { resolveRate, shapeOf } from "./shape.js";
-import { TokenBucket } from "./token-bucket.js";
-import { WaitingLine } from "./waiting-line.js";
+import { LineLimiter, type LineStats } from "./line-limiter.js";
+import { type LineOptions, resolveLineOptions } from "./line-options.js";
 
-export interface RateLimiterStats {
-  /** Tokens in the bucket now: may be fractional; negative is debt. */
-  readonly available: number;
-  /** Most tokens that the bucket holds while nobody waits. */
-  readonly capacity: number;
-  /** Callers that wait now. */
-  readonly queued: number;
-  /** Tokens that they wait for. */
-  readonly queuedTokens: number;
-  /** Calls granted so far, `tryAcquire` included; `n = 0` is not counted. */
-  readonly granted: number;
-  /** Tokens granted so far, before refunds. */
-  readonly grantedTokens: number;
-  /** Callers that left the line without tokens. */
-  readonly aborted: number;
-  /** The time that all callers together have waited, in milliseconds, those in line included. */
-  readonly waitedMs: number;
-  /** Milliseconds until the pause ends; 0 when none holds. */
-  readonly pausedForMs: number;
-}
+export interface RateLimiterOptions extends BucketOptions, LineOptions {}
+
+/** What a limiter has done and how it stands, read at one moment. */
+export interface RateLimiterStats extends BucketStats, LineStats {}
 
 /**
  * A token bucket with a waiting line: a sustained rate plus a burst, first in, first out, one timer.
@@ -42,20 +28,11 @@ export interface RateLimiterStats {
  * const limiter = new RateLimiter({ maxRowsPerSecond: 50 });
  * await limiter.acquire();
  */
-export class RateLimiter implements Limiter, Disposable {
-  /** For errors and metrics. */
-  readonly name: string;
-  #rate: RateSettings;
-  readonly #bucket: TokenBucket;
-  readonly #line: WaitingLine<number>;
-
+export class RateLimiter extends LineLimiter<number, void, RatedBucket> implements Limiter {
   /** @throws InvalidArgumentError (`ARGUMENT_INVALID`) for an option that cannot be; it names the option. */
   constructor(options: RateLimiterOptions) {
-    const { rate, shape, maxQueue, initialTokens, name, clock } = resolveOptions(options);
-    this.name = name;
-    this.#rate = rate;
-    this.#bucket = new TokenBucket(shape, initialTokens, clock.now());
-    this.#line = new WaitingLine({ name, clock, maxQueue, meter: this.#bucket });
+    const settings = resolveLineOptions(options, "limiter");
+    super(settings, makeBucket(options, settings.clock.now()));
   }
 
   /**
@@ -75,9 +52,7 @@ export class RateLimiter implements Limiter, Disposable {
    */
   acquire(n = 1, options?: AcquireOptions): Promise<void> {
     try {
-      requireCount("n", n);
-      if (options !== undefined) checkAcquireOptions(options);
-      return this.#line.acquire(n, options, n === 0);
+      return this.acquireCost(requireCount("n", n), options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -91,9 +66,7 @@ export class RateLimiter implements Limiter, Disposable {
    * @throws LimiterClosedError (`LIMITER_CLOSED`) when the limiter is closed.
    */
   tryAcquire(n = 1): boolean {
-    requireCount("n", n);
-    if (this.#line.isClosed) throw this.#line.closedError();
-    return n === 0 || (this.#bucket.holds(n) && this.#line.tryTake(n, this.#line.clock.now()));
+    return this.tryAcquireCost(requireCount("n", n));
   }
 
   /**
@@ -104,9 +77,7 @@ export class RateLimiter implements Limiter, Disposable {
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when `n` cannot be.
    */
   estimateWaitMs(n = 1): number {
-    requireCount("n", n);
-    if (this.#line.isClosed) return Infinity;
-    return n === 0 ? 0 : this.#bucket.estimateMs(n, this.#line.clock.now());
+    return this.estimateCostMs(requireCount("n", n));
   }
 
   /**
@@ -117,9 +88,9 @@ export class RateLimiter implements Limiter, Disposable {
    */
   refund(n: number): void {
     requireCount("n", n);
-    const now = this.#line.clock.now();
-    this.#bucket.refund(n, now);
-    this.#line.wake(now);
+    this.change((bucket, now) => {
+      bucket.refund(n, now);
+    });
   }
 
   /**
@@ -129,29 +100,7 @@ export class RateLimiter implements Limiter, Disposable {
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when `n` cannot be.
    */
   charge(n: number): void {
-    requireCount("n", n);
-    this.#bucket.charge(n, this.#line.clock.now());
-  }
-
-  /**
-   * Grants nothing for `ms` from now; of two pauses the one that ends later holds. When it ends the bucket holds at
-   * most one token, so that waiters come back at the sustained rate.
-   *
-   * @param ms - Milliseconds, finite, from 0 up.
-   * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when `ms` cannot be.
-   */
-  pause(ms: number): void {
-    requireFinite("ms", ms, 0, "milliseconds");
-    const now = this.#line.clock.now();
-    this.#bucket.pause(ms, now);
-    limiterObserver()?.paused({ limiter: this.name, ms: this.#bucket.pausedForMs(now) });
-  }
-
-  /** Ends a pause now. Does nothing when none holds. */
-  resume(): void {
-    const now = this.#line.clock.now();
-    this.#bucket.resume(now);
-    this.#line.wake(now);
+    this.meter.charge(requireCount("n", n), this.now);
   }
 
   /**
@@ -161,29 +110,10 @@ export class RateLimiter implements Limiter, Disposable {
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when an option cannot be.
    */
   setRate(options: Partial<RateOptions>): void {
-    const rate = resolveRate(requireObject("options", options), this.#rate);
-    const now = this.#line.clock.now();
-    this.#bucket.reshape(shapeOf(rate), now);
-    this.#rate = rate;
-    this.#line.wake(now);
-  }
-
-  /** Resolves when nobody waits any more; at once when nobody does. */
-  onIdle(): Promise<void> {
-    return this.#line.onIdle();
-  }
-
-  /**
-   * Rejects whoever waits, and every later call, with a LimiterClosedError. Calling it again does nothing.
-   *
-   * @param reason - Becomes the `cause` of that error.
-   */
-  close(reason?: unknown): void {
-    this.#line.close(reason);
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
+    const rate = resolveRate(options, this.meter.rate);
+    this.change((bucket, now) => {
+      bucket.changeRate(rate, now);
+    });
   }
 
   /**
@@ -206,17 +136,21 @@ export class RateLimiter implements Limiter, Disposable {
 
   /** What the limiter has done and how it stands, read at one moment. */
   stats(): RateLimiterStats {
-    const now = this.#line.clock.now();
-    return {
-      available: this.#bucket.available(now),
-      capacity: this.#bucket.capacity,
-      queued: this.#line.queued,
-      queuedTokens: this.#bucket.queued,
-      granted: this.#line.granted,
-      grantedTokens: this.#bucket.taken,
-      aborted: this.#line.aborted,
-      waitedMs: this.#line.waitedMs(now),
-      pausedForMs: this.#bucket.pausedForMs(now),
-    };
+    return { ...this.meter.stats(this.now), ...this.lineStats() };
+  }
+
+  /**
+   * Whether it cannot be told from one that was made now at `rate`: full, nobody waits, no pause holds.
+   *
+   * @internal
+   */
+  isAsNew({ maxRowsPerSecond, burstWindowSecs }: RateSettings): boolean {
+    const { rate } = this.meter;
+    const isSameRate = rate.maxRowsPerSecond === maxRowsPerSecond && rate.burstWindowSecs === burstWindowSecs;
+    return isSameRate && this.rests && this.meter.isFull(this.now);
+  }
+
+  protected isFree(n: number): boolean {
+    return n === 0;
   }
 }

@@ -11,12 +11,16 @@ import {
   type ErrorCode,
   InvalidArgumentError,
   isTidegateError,
+  KeyedRateLimiter,
+  KeyLimitError,
   LifespanError,
   LimiterClosedError,
   map,
   MissingContextError,
   NoEnvironmentError,
+  PermitUsedError,
   QueueFullError,
+  RateBudget,
   RateLimiter,
   RunAbortedError,
   TidegateError,
@@ -91,6 +95,29 @@ const CASES: Record<ErrorCode, Case> = {
     fields: { limiter: "search", cause: "night" },
     names: /Limiter "search"/,
     remedy: /Make a new one/,
+  },
+  PERMIT_USED: {
+    type: PermitUsedError,
+    provoke: () => {
+      const budget = new RateBudget({ tokens: { maxRowsPerSecond: 1 } }, { name: "llm" });
+      const permit = budget.tryAcquire({ tokens: 1 });
+      permit?.settle({ tokens: 1 });
+      permit?.refund();
+    },
+    fields: { limiter: "llm" },
+    names: /budget "llm"/,
+    remedy: /Keep it in one place/,
+  },
+  KEY_LIMIT: {
+    type: KeyLimitError,
+    provoke: () => {
+      const keyed = new KeyedRateLimiter<string>({ maxRowsPerSecond: 1, maxKeys: 1, name: "tenants" });
+      keyed.tryAcquire("ada");
+      return keyed.acquire("bob");
+    },
+    fields: { limiter: "tenants", maxKeys: 1 },
+    names: /Keyed limiter "tenants"/,
+    remedy: /raise maxKeys/,
   },
   CONTEXT_MISSING: {
     type: MissingContextError,

@@ -1,5 +1,5 @@
-import type { Meter } from "../../src/rate-limit/meter.js";
-import { TokenBucket } from "../../src/rate-limit/token-bucket.js";
+import type { Meter } from "../../src/rate-limit/line/meter.js";
+import { TokenBucket } from "../../src/rate-limit/bucket/token-bucket.js";
 import { ExactBucket, type Shape } from "./rate-limit-exact-bucket.js";
 import { most, Rational } from "./rate-limit-rational.js";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/clock.js";
-import type { LineView, Meter } from "../../src/rate-limit/meter.js";
+import type { LineView, Meter } from "../../src/rate-limit/line/meter.js";
 import type { ManualClock } from "../../src/testing/index.js";
 import type { Shape } from "./rate-limit-exact-bucket.js";
 import { least, most, Rational } from "./rate-limit-rational.js";

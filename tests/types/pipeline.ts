@@ -1,5 +1,15 @@
 // Checked by `npm run types`; never run.
-import { App, ContextKey, fn, type Limiter, map, RateLimiter, type RunHandle, withTimeout } from "tidegate";
+import {
+  App,
+  ContextKey,
+  fn,
+  type Limiter,
+  map,
+  type RateBudget,
+  RateLimiter,
+  type RunHandle,
+  withTimeout,
+} from "tidegate";
 
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- compares without assignability
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -67,6 +77,27 @@ fn({ rateLimit: { key: PLAIN, cost: () => "1" } }, async () => Promise.resolve()
 fn({ rateLimit: { key: PLAIN } }, async () => Promise.resolve());
 // @ts-expect-error settle needs a limiter that takes corrections
 fn({ rateLimit: { key: PLAIN, cost: () => 1, settle: () => 1 } }, async () => Promise.resolve());
+
+// A budget: cost and settle give records of its dimensions; settle may leave some out.
+declare const BUDGET: ContextKey<RateBudget<"requests" | "tokens">>;
+fn(
+  {
+    rateLimit: {
+      key: BUDGET,
+      cost: (item) => ({ requests: 1, tokens: item.id.length }),
+      settle: (answer, item) => ({ tokens: answer.used + item.id.length }),
+    },
+  },
+  async (_item: Item) => Promise.resolve({ used: 1 }),
+);
+// @ts-expect-error a budget needs to know what a call costs
+fn({ rateLimit: BUDGET }, async () => Promise.resolve());
+// @ts-expect-error no such dimension
+fn({ rateLimit: { key: BUDGET, cost: () => ({ bytes: 1 }) } }, async () => Promise.resolve());
+// @ts-expect-error a budget takes a record
+fn({ rateLimit: { key: BUDGET, cost: () => 1 } }, async () => Promise.resolve());
+// @ts-expect-error a limiter takes a number
+fn({ rateLimit: { key: LIMITER, cost: () => ({ tokens: 1 }) } }, async () => Promise.resolve());
 
 // map: the results are settled; sources may be async; f must take the items.
 const plain = map((item: Item) => item.id, items);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { RateLimiter } from "../../../src/rate-limit/index.js";
-import { TokenBucket } from "../../../src/rate-limit/token-bucket.js";
+import { TokenBucket } from "../../../src/rate-limit/bucket/token-bucket.js";
 import { BadClock, settlePromises } from "../../support/rate-limit-clocks.js";
 import { shapeOf } from "../../support/rate-limit-exact-bucket.js";
 import { type Arrival, exactPlaces } from "../../support/rate-limit-exact-places.js";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { Clock } from "../../../src/clock.js";
 import { WaitTooLongError } from "../../../src/rate-limit/errors.js";
-import { WaitingLine } from "../../../src/rate-limit/waiting-line.js";
+import { WaitingLine } from "../../../src/rate-limit/line/waiting-line.js";
 import type { ManualClock } from "../../../src/testing/index.js";
 import { ExactClock } from "../../support/rate-limit-clocks.js";
 import { shapeOf } from "../../support/rate-limit-exact-bucket.js";

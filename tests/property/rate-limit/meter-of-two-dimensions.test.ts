@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { WaitTooLongError } from "../../../src/rate-limit/errors.js";
-import { WaitingLine } from "../../../src/rate-limit/waiting-line.js";
+import { WaitingLine } from "../../../src/rate-limit/line/waiting-line.js";
 import { BadClock, settlePromises } from "../../support/rate-limit-clocks.js";
 import { shapeOf } from "../../support/rate-limit-exact-bucket.js";
 import {

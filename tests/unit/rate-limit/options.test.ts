@@ -83,9 +83,9 @@ describe("the constructor", () => {
     ["initialTokens", 5.001, "a number from 0 to the capacity, 5"],
     ["initialTokens", NaN, "a number from 0 to the capacity, 5"],
     ["name", 7, "a string"],
-    ["clock", {}, "an object with now() and schedule()"],
-    ["clock", null, "an object with now() and schedule()"],
-    ["clock", { now: () => 0 }, "an object with now() and schedule()"],
+    ["clock", {}, "a Clock, with now() and schedule()"],
+    ["clock", null, "a Clock, with now() and schedule()"],
+    ["clock", { now: () => 0 }, "a Clock, with now() and schedule()"],
   ])("refuses %s: %p", (option, value, requirement) => {
     const options = { maxRowsPerSecond: 5, [option]: value } as RateLimiterOptions;
     const error = refusalOf(() => new RateLimiter(options));

@@ -1,8 +1,8 @@
 import { describe, expect, jest, test } from "@jest/globals";
 import { Scope } from "../../../src/cancellation/index.js";
-import { Alarm } from "../../../src/rate-limit/alarm.js";
-import { Census } from "../../../src/rate-limit/census.js";
-import { Departures, type Source } from "../../../src/rate-limit/departures.js";
+import { Alarm } from "../../../src/rate-limit/line/alarm.js";
+import { Census } from "../../../src/rate-limit/line/census.js";
+import { Departures, type Source } from "../../../src/rate-limit/line/departures.js";
 import { LimiterClosedError, QueueFullError, WaitTooLongError } from "../../../src/rate-limit/index.js";
 import { SkewedClock, WatchedClock } from "./support/clocks.js";
 

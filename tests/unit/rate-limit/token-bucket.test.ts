@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from "@jest/globals";
-import { TokenBucket } from "../../../src/rate-limit/token-bucket.js";
+import { TokenBucket } from "../../../src/rate-limit/bucket/token-bucket.js";
 
 // Some of these are much work for a machine that is busy.
 jest.setTimeout(30_000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import type { LineView, Meter } from "../../../src/rate-limit/meter.js";
-import { WaitingLine } from "../../../src/rate-limit/waiting-line.js";
+import type { LineView, Meter } from "../../../src/rate-limit/line/meter.js";
+import { WaitingLine } from "../../../src/rate-limit/line/waiting-line.js";
 import { WatchedClock } from "./support/clocks.js";
 import { Trace } from "./support/trace.js";
 

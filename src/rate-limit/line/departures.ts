@@ -1,4 +1,4 @@
-import type { AmbientScope, ScopeListener } from "../cancellation/index.js";
+import type { AmbientScope, ScopeListener } from "../../cancellation/index.js";
 
 /** What can take a waiter out of the line before its turn: the caller's own signal, or the end of its scope. */
 export type Source = AbortSignal | AmbientScope;

@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.js";
-import { MAX_DELAY_MS } from "../clock.js";
+import type { Clock } from "../../clock.js";
+import { MAX_DELAY_MS } from "../../clock.js";
 
 // The shortest delay asked for, in milliseconds: rounding must not make a delay that does not move the clock.
 const LEAST_DELAY_MS = 2.5e-7;

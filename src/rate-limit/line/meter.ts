@@ -1,3 +1,6 @@
+/** How late a timer may be and still have its tokens made up for, in milliseconds. */
+export const LATE_TIMER_MS = 5;
+
 /** What a meter that cannot answer at once may ask of the line in front of it. */
 export interface LineView<C> {
   /** The costs that wait, the head first. */
@@ -28,4 +31,15 @@ export interface Meter<C> {
   lead(head: C | undefined, now: number): void;
   /** Called once, before anything else. */
   attach?(line: LineView<C>): void;
+}
+
+/** A meter in this process. */
+export interface LocalMeter<C> extends Meter<C> {
+  /** Whether a full bucket has as much. */
+  holds(cost: C): boolean;
+  /** Grants nothing for `ms` from `now`; of two pauses the one that ends later holds. */
+  pause(ms: number, now: number): void;
+  resume(now: number): void;
+  /** Milliseconds from `now` until the pause ends; 0 when none holds. */
+  pausedForMs(now: number): number;
 }

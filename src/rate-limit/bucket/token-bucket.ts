@@ -1,7 +1,4 @@
-import type { Meter } from "./meter.js";
-
-/** How late a timer may be and still have its tokens made up for, in milliseconds. */
-export const LATE_TIMER_MS = 5;
+import { LATE_TIMER_MS, type LocalMeter } from "../line/meter.js";
 
 // Sums of doubles come out a hair low: 1000/3 ms three times is 999.9999999999999. Half a nanosecond of rate covers
 // it; half a thousandth of a token bounds it at very high rates.
@@ -26,7 +23,7 @@ export interface BucketShape {
  * line from the last moment at which it was cut off: taking a token lowers the line and moves nothing, so the millionth
  * grant of a backlog is as exact as the first.
  */
-export class TokenBucket implements Meter<number> {
+export class TokenBucket implements LocalMeter<number> {
   /** Tokens that the waiting line asks for. */
   queued = 0;
   /** Tokens taken so far. */
@@ -76,8 +73,19 @@ export class TokenBucket implements Meter<number> {
   }
 
   tryTake(tokens: number, now: number): boolean {
+    if (!this.fits(tokens, now)) return false;
+    this.take(tokens);
+    return true;
+  }
+
+  /** Whether the head, or a caller before an empty line, can have its tokens. */
+  fits(tokens: number, now: number): boolean {
     const level = this.#settle(now);
-    if (this.#pausedUntil !== undefined || level + this.#slack < tokens * 1000) return false;
+    return this.#pausedUntil === undefined && this.#gainMs(level, tokens) === 0;
+  }
+
+  /** Takes tokens that fit at the moment up to which the bucket was last asked. */
+  take(tokens: number): void {
     this.#level -= tokens * 1000;
     this.taken += tokens;
     // A head above the capacity has what it saved up: what is left is the tail of a late timer, for those behind it.
@@ -85,7 +93,6 @@ export class TokenBucket implements Meter<number> {
       this.#head = 1;
       this.#most = this.#mostNow();
     }
-    return true;
   }
 
   headWaitMs(head: number, now: number): number {
@@ -127,6 +134,11 @@ export class TokenBucket implements Meter<number> {
   hold(until: number, now: number): void {
     this.#settle(now);
     this.#heldUntil = until;
+  }
+
+  /** Whether it has all that it can have while nobody waits. */
+  isFull(now: number): boolean {
+    return this.#settle(now) >= this.#cap();
   }
 
   /** Puts tokens back, up to the cap; never lowers the level. */

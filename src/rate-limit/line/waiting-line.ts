@@ -1,35 +1,36 @@
-import { type AmbientScope, ambientScope, timeLeftMs } from "../cancellation/index.js";
-import type { Clock } from "../clock.js";
-import { DeadlineHeap } from "../internal/deadline-heap.js";
-import { Deferred } from "../internal/deferred.js";
-import { Queue } from "../internal/queue.js";
+import { type AmbientScope, ambientScope, timeLeftMs } from "../../cancellation/index.js";
+import type { Clock } from "../../clock.js";
+import { Deferred } from "../../internal/deferred.js";
+import { Queue } from "../../internal/queue.js";
 import { Alarm } from "./alarm.js";
 import { Census } from "./census.js";
-import { Departures } from "./departures.js";
-import { LimiterClosedError, QueueFullError, WaitTooLongError } from "./errors.js";
-import type { AcquireOptions } from "./limiter.js";
-import type { LineView, Meter } from "./meter.js";
-import { limiterObserver } from "./observer.js";
-import { LATE_TIMER_MS } from "./token-bucket.js";
+import { LimiterClosedError, QueueFullError, WaitTooLongError } from "../errors.js";
+import { Exits } from "./exits.js";
+import type { AcquireOptions } from "../limiter.js";
+import { LATE_TIMER_MS, type LineView, type Meter } from "./meter.js";
+import { limiterObserver } from "../observer.js";
 import { ConditionalWaiter, isConditional, Waiter, waitOf } from "./waiter.js";
 
 const GRANTED = Promise.resolve();
 
-/** Most that rounding adds to an estimate, in milliseconds. */
+/** Rounding of an estimate, in milliseconds. */
 const ROUNDING_MS = 1e-6;
 
-export interface LineOptions<C> {
+/** What a line is made of. `C` is what a call asks for, `R` what it gets with its tokens. */
+export interface LinePlan<C, R> {
   readonly name: string;
   readonly clock: Clock;
   readonly maxQueue: number;
   readonly meter: Meter<C>;
+  /** Makes what a call gets with its tokens. Without it a call gets the tokens alone. */
+  readonly receipt?: ((cost: C) => R) | undefined;
 }
 
 /**
  * Callers that wait for a meter, first in, first out. It knows order, who leaves early, and the one timer; what fits
  * when is the meter's business.
  */
-export class WaitingLine<C> implements LineView<C> {
+export class WaitingLine<C, R = void> implements LineView<C> {
   readonly name: string;
   readonly clock: Clock;
   granted = 0;
@@ -37,21 +38,21 @@ export class WaitingLine<C> implements LineView<C> {
   #closed: { readonly reason: unknown } | undefined = undefined;
   readonly #meter: Meter<C>;
   readonly #maxQueue: number;
-  readonly #queue = new Queue<Waiter<C>>();
-  readonly #departures = new Departures<ConditionalWaiter<C>>((waiters, reason) => {
-    this.#dropAll(waiters, reason);
-  });
-  readonly #deadlines = new DeadlineHeap<ConditionalWaiter<C>>((waiter) => !waiter.waits);
+  readonly #receipt: ((cost: C) => R) | undefined;
+  readonly #queue = new Queue<Waiter<C, R>>();
+  /** Made for the first caller that needs it: a program may hold a line for each of very many keys. */
+  #exits: Exits<ConditionalWaiter<C, R>> | undefined = undefined;
   readonly #alarm: Alarm;
   readonly #census = new Census();
   #idle: Deferred<void> | undefined = undefined;
 
-  constructor(options: LineOptions<C>) {
-    this.name = options.name;
-    this.clock = options.clock;
-    this.#maxQueue = options.maxQueue;
-    this.#meter = options.meter;
-    this.#alarm = new Alarm(options.clock, (now) => {
+  constructor(plan: LinePlan<C, R>) {
+    this.name = plan.name;
+    this.clock = plan.clock;
+    this.#maxQueue = plan.maxQueue;
+    this.#meter = plan.meter;
+    this.#receipt = plan.receipt;
+    this.#alarm = new Alarm(plan.clock, (now) => {
       this.wake(now);
     });
     this.#meter.attach?.(this);
@@ -62,18 +63,18 @@ export class WaitingLine<C> implements LineView<C> {
    *
    * @param free - The cost is nothing: granted in every state of an open line.
    */
-  acquire(cost: C, options: AcquireOptions | undefined, free: boolean): Promise<void> {
+  acquire(cost: C, options: AcquireOptions | undefined, free: boolean): Promise<R> {
     if (this.#closed !== undefined) return Promise.reject(this.closedError());
     const signal = options?.signal;
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     const scope = ambientScope();
     if (scope?.ended === true) return Promise.reject(scope.reason);
-    if (free) return GRANTED;
+    if (free) return this.#grantedAtOnce(cost);
     const now = this.clock.now();
     const maxWaitMs = options?.maxWaitMs ?? Infinity;
     const limit = Math.min(maxWaitMs, timeLeftMs(scope, this.clock, now));
     // A caller whose time limit has passed gets nothing, though the end of its scope has not come yet.
-    if (limit >= 0 && this.tryTake(cost, now)) return GRANTED;
+    if (limit >= 0 && this.tryTake(cost, now)) return this.#grantedAtOnce(cost);
     if (this.queued >= this.#maxQueue) return Promise.reject(new QueueFullError(this.name, this.#maxQueue));
     const refusal = this.#refusal(cost, now, limit);
     if (refusal !== undefined) return Promise.reject(refusal);
@@ -133,6 +134,11 @@ export class WaitingLine<C> implements LineView<C> {
     return this.#census.waitedMs(now);
   }
 
+  #grantedAtOnce(cost: C): Promise<R> {
+    // Without a receipt R is void, and one promise serves all.
+    return this.#receipt === undefined ? (GRANTED as Promise<R>) : Promise.resolve(this.#receipt(cost));
+  }
+
   #refusal(cost: C, now: number, limit: number): WaitTooLongError | undefined {
     if (limit === Infinity) return undefined;
     const estimate = this.#meter.estimateMs(cost, now);
@@ -146,18 +152,19 @@ export class WaitingLine<C> implements LineView<C> {
     signal: AbortSignal | undefined,
     scope: AmbientScope | undefined,
     maxWaitMs: number,
-  ): Promise<void> {
+  ): Promise<R> {
     const observer = limiterObserver();
     const conditional =
       signal !== undefined || scope !== undefined || maxWaitMs !== Infinity || observer !== undefined;
     const waiter = conditional
-      ? new ConditionalWaiter(cost, now, maxWaitMs, signal, scope)
-      : new Waiter(cost);
+      ? new ConditionalWaiter<C, R>(cost, now, maxWaitMs, signal, scope)
+      : new Waiter<C, R>(cost);
     if (isConditional(waiter)) {
+      this.#exits ??= new Exits((waiters, reason) => {
+        this.#dropAll(waiters, reason);
+      });
       // First, for it runs code of the signal: when that throws, nothing has changed.
-      if (signal !== undefined) this.#departures.follow(signal, waiter);
-      if (scope !== undefined) this.#departures.follow(scope, waiter);
-      if (maxWaitMs !== Infinity) this.#deadlines.add(now + maxWaitMs, waiter);
+      this.#exits.open(waiter);
     }
     this.#census.change(1, now);
     this.#queue.push(waiter);
@@ -179,9 +186,9 @@ export class WaitingLine<C> implements LineView<C> {
     }
   }
 
-  #grant(waiter: Waiter<C>, now: number): void {
+  #grant(waiter: Waiter<C, R>, now: number): void {
     // First, so that the last caller goes on before those who wait for an idle line.
-    waiter.grant();
+    waiter.grant(this.#receipt?.(waiter.cost) as R);
     this.#takeOut(waiter, now);
     this.granted += 1;
     limiterObserver()?.granted({ limiter: this.name, cost: waiter.cost, waitedMs: waitOf(waiter, now) });
@@ -190,10 +197,10 @@ export class WaitingLine<C> implements LineView<C> {
   /** Lets those go whose deadline is at `limit` or before; whether there were any. */
   #expire(limit: number, now: number): boolean {
     const head = this.#queue.head;
-    let waiter = this.#deadlines.takeDue(limit);
+    let waiter = this.#exits?.takeDue(limit);
     if (head === undefined || waiter === undefined) return false;
     const more = this.#meter.headWaitMs(head.cost, now);
-    for (; waiter !== undefined; waiter = this.#deadlines.takeDue(limit)) {
+    for (; waiter !== undefined; waiter = this.#exits?.takeDue(limit)) {
       const { maxWaitMs } = waiter;
       this.#drop(waiter, new WaitTooLongError(this.name, maxWaitMs + more, maxWaitMs), now, false);
     }
@@ -201,7 +208,7 @@ export class WaitingLine<C> implements LineView<C> {
     return true;
   }
 
-  #dropAll(waiters: Iterable<Waiter<C>>, reason: unknown): void {
+  #dropAll(waiters: Iterable<Waiter<C, R>>, reason: unknown): void {
     const now = this.clock.now();
     const head = this.#queue.head;
     for (const waiter of waiters) this.#drop(waiter, reason, now, true);
@@ -210,30 +217,23 @@ export class WaitingLine<C> implements LineView<C> {
   }
 
   /** Names the new head once all who leave together are out: one of them must not cost it what the old head had. */
-  #leadAfter(head: Waiter<C> | undefined, now: number): void {
+  #leadAfter(head: Waiter<C, R> | undefined, now: number): void {
     if (this.#queue.head !== head) this.#meter.lead(this.#queue.head?.cost, now);
   }
 
-  #drop(waiter: Waiter<C>, reason: unknown, now: number, handled: boolean): void {
+  #drop(waiter: Waiter<C, R>, reason: unknown, now: number, handled: boolean): void {
     this.#takeOut(waiter, now);
     this.aborted += 1;
     waiter.reject(reason, handled);
     limiterObserver()?.left({ limiter: this.name, cost: waiter.cost, waitedMs: waitOf(waiter, now), reason });
   }
 
-  #takeOut(waiter: Waiter<C>, now: number): void {
+  #takeOut(waiter: Waiter<C, R>, now: number): void {
     this.#census.change(-1, now);
     this.#queue.remove(waiter);
     this.#meter.leave(waiter.cost);
-    if (isConditional(waiter)) {
-      if (waiter.signal !== undefined) this.#departures.unfollow(waiter.signal, waiter);
-      if (waiter.scope !== undefined) this.#departures.unfollow(waiter.scope, waiter);
-      if (waiter.maxWaitMs !== Infinity) this.#deadlines.noteOver();
-    }
-    if (this.queued === 0) this.#rest();
-  }
-
-  #rest(): void {
+    if (isConditional(waiter)) this.#exits?.close(waiter);
+    if (this.queued > 0) return;
     this.#alarm.clear();
     this.#idle?.resolve();
     this.#idle = undefined;
@@ -242,7 +242,7 @@ export class WaitingLine<C> implements LineView<C> {
   #setAlarm(now: number): void {
     const head = this.#queue.head;
     if (head === undefined) return;
-    const next = Math.min(now + this.#meter.headWaitMs(head.cost, now), this.#deadlines.earliest());
+    const next = Math.min(now + this.#meter.headWaitMs(head.cost, now), this.#exits?.earliest() ?? Infinity);
     if (next !== Infinity) this.#alarm.set(next, now);
   }
 }

@@ -1,12 +1,12 @@
-import type { AmbientScope } from "../cancellation/index.js";
-import { QueueNode } from "../internal/queue.js";
+import type { AmbientScope } from "../../cancellation/index.js";
+import { QueueNode } from "../../internal/queue.js";
 
-type Resolve = (rejection?: PromiseLike<void>) => void;
+type Resolve<R> = (value: R | PromiseLike<R>) => void;
 
-let kept: Resolve = ignore;
+let kept: Resolve<never> = ignore;
 
 // Shared by all waiters: a function for each would be a third of what joining the line allocates.
-function keepResolve(resolve: Resolve): void {
+function keepResolve(resolve: Resolve<never>): void {
   kept = resolve;
 }
 
@@ -24,33 +24,33 @@ class Rejection {
 }
 
 /** A caller in line. Kept small: a backlog holds very many. */
-export class Waiter<C> extends QueueNode {
+export class Waiter<C, R> extends QueueNode {
   readonly cost: C;
-  readonly promise: Promise<void>;
-  readonly #resolve: Resolve;
+  readonly promise: Promise<R>;
+  readonly #resolve: Resolve<R>;
 
   constructor(cost: C) {
     super();
     this.cost = cost;
-    this.promise = new Promise<void>(keepResolve);
-    this.#resolve = kept;
+    this.promise = new Promise<R>(keepResolve);
+    this.#resolve = kept as Resolve<R>;
     kept = ignore;
   }
 
-  grant(): void {
-    this.#resolve();
+  grant(receipt: R): void {
+    this.#resolve(receipt);
   }
 
   /** @param handled - Marks the rejection as handled: one of many at once must not end the process. */
   reject(reason: unknown, handled: boolean): void {
     // Resolving with what rejects saves a second function per waiter, a fifth of its memory.
-    this.#resolve(new Rejection(reason) as unknown as PromiseLike<void>);
+    this.#resolve(new Rejection(reason) as unknown as PromiseLike<R>);
     if (handled) this.promise.catch(ignore);
   }
 }
 
 /** A caller that may leave before its turn, or whose wait somebody watches. */
-export class ConditionalWaiter<C> extends Waiter<C> {
+export class ConditionalWaiter<C, R> extends Waiter<C, R> {
   readonly joinedAt: number;
   readonly maxWaitMs: number;
   readonly signal: AbortSignal | undefined;
@@ -82,11 +82,11 @@ export class ConditionalWaiter<C> extends Waiter<C> {
   }
 }
 
-export function isConditional<C>(waiter: Waiter<C>): waiter is ConditionalWaiter<C> {
+export function isConditional<C, R>(waiter: Waiter<C, R>): waiter is ConditionalWaiter<C, R> {
   return waiter instanceof ConditionalWaiter;
 }
 
-export function waitOf<C>(waiter: Waiter<C>, now: number): number {
+export function waitOf<C, R>(waiter: Waiter<C, R>, now: number): number {
   return isConditional(waiter) ? now - waiter.joinedAt : 0;
 }
 

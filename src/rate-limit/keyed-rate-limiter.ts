@@ -1,0 +1,132 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { requireLimit } from "../internal/checks.js";
+import { type RateOptions, type RateSettings, resolveRate } from "./bucket/rated-bucket.js";
+import { KeyLimitError } from "./errors.js";
+import { type LineOptions, type LineSettings, resolveLineOptions } from "./line-options.js";
+import type { AcquireOptions } from "./limiter.js";
+import { RateLimiter } from "./rate-limiter.js";
+
+export interface KeyedRateLimiterOptions extends RateOptions, LineOptions {
+  /**
+   * Most keys in use at once: an integer from 1 up, or Infinity. When that many are, a call for a further key fails
+   * with a KeyLimitError: no key in use is ever reset to make room. Default Infinity.
+   */
+  readonly maxKeys?: number | undefined;
+}
+
+/** Keys that are looked at when a new one comes: more than one, so that the sweep outruns the growth. */
+const LEAST_SWEPT = 2;
+
+/** While keys can go, as many more are looked at: the keys of a busy hour are gone soon, and no call waits long. */
+const MOST_SWEPT = 1000;
+
+/**
+ * One budget per key: a tenant, a host, a model. Each key has a {@link RateLimiter} of its own, made at its first use.
+ *
+ * A key is dropped when that changes nothing: its bucket is full, nobody waits, no pause holds, and its rate is the one
+ * that all keys start with. Old keys are looked at when new ones come, so there is no timer. A limiter that a caller has
+ * kept works on after its key was dropped, and shares its budget with whoever asks for that key again; only its counts
+ * of the past start anew.
+ *
+ * @example
+ * const perHost = new KeyedRateLimiter<string>({ maxRowsPerSecond: 2 });
+ * await perHost.acquire(new URL(page).host);
+ */
+export class KeyedRateLimiter<K> implements Disposable {
+  /** For errors and metrics; all keys share it. */
+  readonly name: string;
+  readonly #options: RateSettings & LineSettings;
+  readonly #maxKeys: number;
+  readonly #limiters = new Map<K, RateLimiter>();
+  /** Where the sweep goes on; the iterator of a Map stays right while entries come and go. */
+  #sweep = this.#limiters.entries();
+  #closed: { readonly reason: unknown } | undefined = undefined;
+
+  /** @throws InvalidArgumentError (`ARGUMENT_INVALID`) for an option that cannot be; it names the option. */
+  constructor(options: KeyedRateLimiterOptions) {
+    this.#options = { ...resolveLineOptions(options, "keyed limiter"), ...resolveRate(options) };
+    this.#maxKeys = requireLimit("maxKeys", options.maxKeys ?? Infinity);
+    this.name = this.#options.name;
+  }
+
+  /**
+   * The limiter of a key. Keys are compared as those of a Map. After `close` it is a closed one.
+   *
+   * @throws KeyLimitError (`KEY_LIMIT`) when the key is new and `maxKeys` keys are in use.
+   */
+  for(key: K): RateLimiter {
+    const known = this.#limiters.get(key);
+    if (known !== undefined) return known;
+    this.#dropUnused(LEAST_SWEPT, MOST_SWEPT);
+    if (this.#limiters.size >= this.#maxKeys && this.size >= this.#maxKeys) {
+      throw new KeyLimitError(this.name, this.#maxKeys);
+    }
+    const limiter = new RateLimiter(this.#options);
+    if (this.#closed !== undefined) limiter.close(this.#closed.reason);
+    this.#limiters.set(key, limiter);
+    return limiter;
+  }
+
+  /**
+   * `for(key).acquire(n, options)`; what `for` throws is a rejection.
+   *
+   * @param n - Tokens, an integer from 0 up. Default 1.
+   */
+  acquire(key: K, n?: number, options?: AcquireOptions): Promise<void> {
+    try {
+      return this.for(key).acquire(n, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /**
+   * `for(key).tryAcquire(n)`.
+   *
+   * @param n - Tokens, an integer from 0 up. Default 1.
+   */
+  tryAcquire(key: K, n?: number): boolean {
+    return this.for(key).tryAcquire(n);
+  }
+
+  /** How many keys are in use. All are looked at, and those that are not are dropped. */
+  get size(): number {
+    this.#dropUnused(this.#limiters.size, Infinity);
+    return this.#limiters.size;
+  }
+
+  /**
+   * Closes the limiters of all keys, those of new keys too. Calling it again does nothing.
+   *
+   * @param reason - Becomes the `cause` of the LimiterClosedError.
+   */
+  close(reason?: unknown): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = { reason };
+    for (const limiter of this.#limiters.values()) limiter.close(reason);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** Looks at `least` keys, and at more, up to `most`, as long as it finds those that can go. */
+  #dropUnused(least: number, most: number): void {
+    for (let looked = 0, found = true; looked < least || (found && looked < most); looked += 1) {
+      const next = this.#nextKey();
+      if (next === undefined) return;
+      const [key, limiter] = next;
+      found = limiter.isAsNew(this.#options);
+      if (!found) continue;
+      this.#limiters.delete(key);
+      limiter.retire(() => this.for(key));
+    }
+  }
+
+  #nextKey(): [K, RateLimiter] | undefined {
+    const next = this.#sweep.next();
+    if (next.done !== true) return next.value;
+    this.#sweep = this.#limiters.entries();
+    return this.#sweep.next().value;
+  }
+}
