@@ -1,0 +1,49 @@
+import { Context, Effect, Fiber, Layer, ManagedRuntime } from "effect";
+import { RateLimiter, Redis } from "effect/persistence";
+import { connect } from "./redis.mjs";
+
+/** A full bucket of `limit` tokens that refills in `windowMs`. */
+export function bucket(options) {
+  return runnerOver(RateLimiter.layerStoreMemory, options);
+}
+
+/** The same bucket over a Redis server. */
+export function overRedis({ redisPort, ...options }) {
+  const client = connect(redisPort);
+  const send = (command, ...args) =>
+    Effect.tryPromise({
+      try: () => client.call(command, ...args),
+      catch: (cause) => new Redis.RedisError({ cause }),
+    });
+  const connection = { send, close: Effect.void };
+  const redis = Redis.make({ send, subscribe: () => Effect.never, connect: Effect.succeed(connection) });
+  const store = Layer.provide(RateLimiter.layerStoreRedis(), Layer.effect(Redis.Redis, redis));
+  return runnerOver(store, options);
+}
+
+export function lazy(make) {
+  const key = Context.Service("compare/lazy");
+  const value = Effect.tryPromise({ try: make, catch: (error) => error });
+  const runtime = ManagedRuntime.make(Layer.effect(key, value));
+  return () => runtime.runPromise(key);
+}
+
+function runnerOver(store, { limit, windowMs }) {
+  const runtime = ManagedRuntime.make(Layer.provide(RateLimiter.layer, store));
+  const options = { algorithm: "token-bucket", onExceeded: "delay", key: "compare", limit, window: windowMs };
+  const running = new Set();
+  return {
+    run(job) {
+      const limited = Effect.flatMap(RateLimiter.makeWithRateLimiter, (withLimit) =>
+        withLimit(options)(Effect.sync(job)),
+      );
+      const fiber = runtime.runFork(limited);
+      running.add(fiber);
+      fiber.addObserver(() => running.delete(fiber));
+      return Effect.runPromise(Fiber.join(fiber));
+    },
+    abortWaiters() {
+      for (const fiber of running) Effect.runFork(Fiber.interrupt(fiber));
+    },
+  };
+}
