@@ -26,6 +26,7 @@ const FILES = [
   "timers",
   "slow-rate",
   "keyed",
+  "redis",
   "server-pushback",
 ];
 
