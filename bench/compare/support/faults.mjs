@@ -27,6 +27,9 @@ const FILES = [
   "slow-rate",
   "keyed",
   "redis",
+  "disposal",
+  "failed-build",
+  "lifespan",
   "server-pushback",
 ];
 

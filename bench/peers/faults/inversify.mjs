@@ -1,0 +1,21 @@
+import "reflect-metadata";
+import { Container } from "inversify";
+
+export function chain(names, close) {
+  const container = new Container();
+  for (const [index, name] of names.entries()) {
+    container
+      .bind(name)
+      .toDynamicValue(({ get }) => ({ name, needs: index > 0 ? get(names[index - 1]) : undefined }))
+      .inSingletonScope()
+      .onDeactivation(() => close(name));
+  }
+  container.get(names.at(-1));
+  return { dispose: () => container.unbindAllAsync() };
+}
+
+export function lazy(make) {
+  const container = new Container();
+  container.bind("value").toDynamicValue(make).inSingletonScope();
+  return () => container.getAsync("value");
+}
