@@ -7,9 +7,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
 import { budgets } from "./budgets.mjs";
+import { bundledSize } from "./bundled-size.mjs";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -98,29 +97,12 @@ async function sizeFaults(tarball) {
   const faults = [];
   const rows = [];
   for (const { name, program, platform, maxBytes } of budgets) {
-    const bytes = await bundledSize(program, platform);
+    const bytes = await bundledSize(program, platform, folder);
     rows.push([name, bytes, maxBytes]);
     if (bytes > maxBytes) faults.push(`${name}: ${bytes} bytes are above the budget of ${maxBytes}`);
   }
   printTable(rows);
   return faults;
-}
-
-/**
- * @param {string} program
- * @param {"neutral" | "node"} platform
- */
-async function bundledSize(program, platform) {
-  const { outputFiles } = await build({
-    stdin: { contents: program, resolveDir: folder },
-    bundle: true,
-    write: false,
-    minify: true,
-    format: "esm",
-    platform,
-    logLevel: "error",
-  });
-  return gzipSync(outputFiles[0].contents, { level: 9 }).length;
 }
 
 /** @param {[string, number, number][]} rows */
