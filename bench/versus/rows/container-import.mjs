@@ -1,0 +1,3 @@
+import { importRow } from "../outside.mjs";
+
+export default importRow("containers");

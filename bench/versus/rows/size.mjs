@@ -1,0 +1,3 @@
+import { sizeRow } from "../outside.mjs";
+
+export default sizeRow("limiters");
