@@ -26,14 +26,23 @@ const commonJsDeclarations = {
   },
 };
 
+const baseOf = (id) =>
+  /\/src\/(internal|cancellation)\/|\/src\/(errors|clock)\.ts$/.test(id) ? "base" : undefined;
+
 const output = (format, extension, plugins = []) => ({
   dir: "dist",
   format,
   exports: "named",
   sourcemap: true,
-  preserveModules: true,
-  preserveModulesRoot: "src",
   entryFileNames: `[name].${extension}`,
+  chunkFileNames: `shared/[name].${extension}`,
+  // A file for each folder, and one for what lies under them: few enough to load fast, and a bundler leaves out those
+  // that are not used.
+  manualChunks: (id) =>
+    /\/src\/(context|lifespan|pipeline|rate-limit)\/(?!index\.ts$)/.exec(id)?.[1] ?? baseOf(id),
+  onlyExplicitManualChunks: true,
+  // Else an entry would name what its files import, Node's module among it.
+  hoistTransitiveImports: false,
   plugins,
 });
 

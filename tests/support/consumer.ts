@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT } from "./root.js";
@@ -52,13 +52,18 @@ export class Consumer {
   async copyAs(version: string, folder: string): Promise<void> {
     const copy = join(this.folder, folder);
     await cp(this.package, copy, { recursive: true });
-    for (const extension of ["js", "cjs"]) {
-      const file = join(copy, `dist/internal/version.${extension}`);
+    const files = (await readdir(join(copy, "dist"), { recursive: true })).filter((file) =>
+      /\.c?js$/.test(file),
+    );
+    let changes = 0;
+    for (const file of files.map((name) => join(copy, "dist", name))) {
       const text = await readFile(file, "utf8");
-      const changed = text.replace(/"\d+\.\d+\.\d+[^"]*"/, JSON.stringify(version));
-      if (changed === text) throw new Error(`${file} names no version`);
+      const changed = text.replace(/(?<=\bVERSION = )"[^"]*"/, JSON.stringify(version));
+      if (changed !== text) changes += 1;
       await writeFile(file, changed);
     }
+    if (changes !== 2)
+      throw new Error(`The version stands in ${String(changes)} files, not in one of each format`);
   }
 
   async remove(): Promise<void> {
