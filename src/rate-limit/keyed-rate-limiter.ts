@@ -45,7 +45,8 @@ export class KeyedRateLimiter<K> implements Disposable {
   /** @throws InvalidArgumentError (`ARGUMENT_INVALID`) for an option that cannot be; it names the option. */
   constructor(options: KeyedRateLimiterOptions) {
     this.#options = { ...resolveLineOptions(options, "keyed limiter"), ...resolveRate(options) };
-    this.#maxKeys = requireLimit("maxKeys", options.maxKeys ?? Infinity);
+    const { maxKeys = Infinity } = options;
+    this.#maxKeys = requireLimit("maxKeys", maxKeys);
     this.name = this.#options.name;
   }
 
@@ -57,12 +58,12 @@ export class KeyedRateLimiter<K> implements Disposable {
   for(key: K): RateLimiter {
     const known = this.#limiters.get(key);
     if (known !== undefined) return known;
+    if (this.#closed !== undefined) return this.#closedOne(this.#closed.reason);
     this.#dropUnused(LEAST_SWEPT, MOST_SWEPT);
     if (this.#limiters.size >= this.#maxKeys && this.size >= this.#maxKeys) {
       throw new KeyLimitError(this.name, this.#maxKeys);
     }
     const limiter = new RateLimiter(this.#options);
-    if (this.#closed !== undefined) limiter.close(this.#closed.reason);
     this.#limiters.set(key, limiter);
     return limiter;
   }
@@ -108,6 +109,13 @@ export class KeyedRateLimiter<K> implements Disposable {
 
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  /** What a new key gets after `close`. It is not kept: a closed limiter is never dropped, and takes a place. */
+  #closedOne(reason: unknown): RateLimiter {
+    const limiter = new RateLimiter(this.#options);
+    limiter.close(reason);
+    return limiter;
   }
 
   /** Looks at `least` keys, and at more, up to `most`, as long as it finds those that can go. */
