@@ -3,11 +3,15 @@ import {
   type AcquireOptions,
   type Clock,
   isTidegateError,
+  KeyedRateLimiter,
+  type KeyedRateLimiterOptions,
+  KeyLimitError,
   type Limiter,
   LimiterClosedError,
   type LimiterObserver,
   observeLimiters,
   perHour,
+  PermitUsedError,
   QueueFullError,
   RateLimiter,
   type RateLimiterOptions,
@@ -127,6 +131,42 @@ void new Client().get("/");
 // @ts-expect-error `this` must be a Client
 void new Client().get.call(undefined, "/");
 
+// Limiters by key.
+interface Tenant {
+  readonly id: number;
+}
+declare const tenant: Tenant;
+const perTenant = new KeyedRateLimiter<Tenant>({ maxRowsPerSecond: 1 });
+new KeyedRateLimiter<string>({ maxRowsPerSecond: 1, burstWindowSecs: 5, maxKeys: maybeNumber, maxQueue: 5 });
+new KeyedRateLimiter<string>({ maxRowsPerSecond: 1, name: "hosts", clock: new ManualClock() });
+// @ts-expect-error the rate is missing
+new KeyedRateLimiter<string>({ maxKeys: 5 });
+// @ts-expect-error a key that comes back is full
+new KeyedRateLimiter<string>({ maxRowsPerSecond: 1, initialTokens: 0 });
+declare const keyedOptions: KeyedRateLimiterOptions;
+// @ts-expect-error it is readonly
+keyedOptions.maxKeys = 5;
+
+expectType(perTenant.for(tenant)).toBe<RateLimiter>(true);
+expectType(perTenant.acquire(tenant)).toBe<Promise<void>>(true);
+expectType(perTenant.tryAcquire(tenant)).toBe<boolean>(true);
+expectType(perTenant.size).toBe<number>(true);
+expectType(perTenant.name).toBe<string>(true);
+void perTenant.acquire(tenant, maybeNumber, { signal: maybeSignal, maxWaitMs: 5 });
+perTenant.tryAcquire(tenant, 5);
+perTenant.close("any reason");
+// @ts-expect-error no key of that type
+perTenant.for("tenant");
+// @ts-expect-error the key is needed
+void perTenant.acquire();
+// @ts-expect-error no key of that type
+perTenant.tryAcquire(1);
+// @ts-expect-error it can be read, not written
+perTenant.size = 0;
+export const disposableKeys: Disposable = perTenant;
+// @ts-expect-error acquire takes a key first
+export const keyedAsLimiter: Limiter = perTenant;
+
 // Clocks.
 export const clock: Clock = new ManualClock();
 expectType(clock.schedule(5, () => undefined)).toBe<() => void>(true);
@@ -169,6 +209,11 @@ if (error instanceof QueueFullError) {
   // @ts-expect-error facts can be read, not written
   error.maxQueue = 5;
 }
+if (error instanceof KeyLimitError) {
+  expectType(error.maxKeys).toBe<number>(true);
+  expectType<"KEY_LIMIT">(error.code);
+}
+if (error instanceof PermitUsedError) expectType<"PERMIT_USED">(error.code);
 if (error instanceof LimiterClosedError) expectType<"LimiterClosedError">(error.name);
 // @ts-expect-error the base class is not made by itself
 new TidegateError("x");
