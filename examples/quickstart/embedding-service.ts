@@ -1,73 +1,20 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { performance } from "node:perf_hooks";
-import { TokenBucket } from "limiter";
-
-/** What the service allows each client: a sustained rate, and a burst on top. */
-export interface Quota {
-  readonly requestsPerSecond: number;
-  readonly burst: number;
-}
-
-/** What the service itself has seen, from its first request to its last answer. */
-export interface Tally {
-  readonly seconds: number;
-  readonly ok: number;
-  readonly tooMany: number;
-  /** Answers 200 as a share of what the quota allowed in that time. */
-  readonly quotaUsed: number;
-}
-
-export interface EmbeddingService extends AsyncDisposable {
-  readonly url: string;
-  tally(): Tally;
-}
+import { Quota, type QuotaRate } from "../support/quota.js";
+import { type Service, startService } from "../support/service.js";
 
 const DIMENSIONS = 16;
 
-/**
- * A stand-in for a hosted embedding API: real HTTP on a free loopback port, guarded by a limiter that is not
- * tidegate's, and a 429 for everything above the quota. It does its own counting.
- */
-export async function startEmbeddingService(quota: Quota): Promise<EmbeddingService> {
-  const bucket = new TokenBucket({
-    bucketSize: quota.burst,
-    tokensPerInterval: quota.requestsPerSecond,
-    interval: "second",
-  });
-  bucket.content = quota.burst; // this library starts empty; an API that nobody has called yet is full
-  let ok = 0;
-  let tooMany = 0;
-  let firstAt: number | undefined;
-  let lastAt = 0;
-
-  const server = createServer((request, response) => {
-    firstAt ??= performance.now();
-    const admitted = bucket.tryRemoveTokens(1);
-    if (admitted) ok += 1;
-    else tooMany += 1;
-    let text = "";
-    request.setEncoding("utf8");
-    request.on("data", (part: string) => (text += part));
-    request.on("end", () => {
-      response.writeHead(admitted ? 200 : 429, { "content-type": "application/json" });
-      response.end(JSON.stringify(admitted ? { embedding: embed(text) } : { error: "rate limit exceeded" }));
-      lastAt = performance.now();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-
-  return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/embed`,
-    tally() {
-      const seconds = firstAt === undefined ? 0 : (lastAt - firstAt) / 1000;
-      return { seconds, ok, tooMany, quotaUsed: ok / (quota.burst + quota.requestsPerSecond * seconds) };
+/** A stand-in for a hosted embedding API, with a 429 for every request above the quota. */
+export function startEmbeddingService(rate: QuotaRate): Promise<Service> {
+  const requests = new Quota(rate);
+  return startService({
+    admit() {
+      const admitted = requests.has(1);
+      if (admitted) requests.take(1);
+      return admitted;
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+    answer: (text) => ({ embedding: embed(text) }),
+    quotaUsedIn: (seconds) => requests.usedIn(seconds),
+  });
 }
 
 /** A feature-hashed bag of words, scaled to length 1: cheap, but near for texts that share words. */

@@ -1,10 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { App, Environment, type Limiter, RateLimiter } from "tidegate";
+import type { QuotaRate } from "../support/quota.js";
+import type { Tally } from "../support/service.js";
+import { head, row } from "../support/table.js";
 import { type Chunk, markdownChunks } from "./chunks.js";
-import { type Quota, type Tally, startEmbeddingService } from "./embedding-service.js";
+import { startEmbeddingService } from "./embedding-service.js";
 import { RATE_LIMIT, SERVICE, embedAll } from "./pipeline.js";
 
-const QUOTA: Quota = { requestsPerSecond: 50, burst: 10 };
+const QUOTA: QuotaRate = { perSecond: 50, burst: 10 };
 
 /**
  * A little under the quota, for the service counts when a request arrives, not when it was allowed to leave. With 8
@@ -30,21 +33,13 @@ async function embedWith(limiter: Limiter, chunks: readonly Chunk[]): Promise<Ta
   return running.get(SERVICE).tally();
 }
 
-function row(label: string, items: number, { seconds, ok, tooMany, quotaUsed }: Tally): string {
-  const cells = [items, seconds.toFixed(2), ok, tooMany, `${(quotaUsed * 100).toFixed(1)}%`];
-  return label.padEnd(16) + cells.map((cell) => String(cell).padStart(12)).join("");
-}
-
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 const chunks = await markdownChunks(repository, PIECES);
-const { requestsPerSecond, burst } = QUOTA;
 console.log(
   `Embedding this repository's Markdown, ${String(chunks.length)} chunks, through an HTTP service that allows ` +
-    `${String(requestsPerSecond)} requests/s with a burst of ${String(burst)}.\n`,
+    `${String(QUOTA.perSecond)} requests/s with a burst of ${String(QUOTA.burst)}.\n`,
 );
-console.log(
-  " ".repeat(16) + ["items", "seconds", "200", "429", "quota used"].map((head) => head.padStart(12)).join(""),
-);
+console.log(head());
 console.log(
   row(
     "without budget",

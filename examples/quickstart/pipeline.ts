@@ -1,9 +1,9 @@
 import { ContextKey, type Limiter, fn, map, useContext, useSignal } from "tidegate";
+import type { Service } from "../support/service.js";
 import type { Chunk } from "./chunks.js";
-import type { EmbeddingService } from "./embedding-service.js";
 
 export const RATE_LIMIT = new ContextKey<Limiter>("rate_limit");
-export const SERVICE = new ContextKey<EmbeddingService>("service");
+export const SERVICE = new ContextKey<Service>("service");
 
 export interface Embedded extends Chunk {
   /** Undefined where the service answered 429. */

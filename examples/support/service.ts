@@ -1,0 +1,72 @@
+import { type IncomingMessage, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { performance } from "node:perf_hooks";
+
+/** What a service itself has seen, from its first request to its last answer. */
+export interface Tally {
+  readonly seconds: number;
+  readonly ok: number;
+  readonly tooMany: number;
+  /** What the answers 200 took, as a share of what the quota allowed in that time. */
+  readonly quotaUsed: number;
+}
+
+export interface Service extends AsyncDisposable {
+  readonly url: string;
+  tally(): Tally;
+}
+
+/** What makes one service different from another. */
+export interface ServicePlan {
+  /** Takes what a request costs from the quota and says true, or says false, and the answer is 429. */
+  admit(text: string): boolean;
+  answer(text: string): unknown;
+  quotaUsedIn(seconds: number): number;
+}
+
+/** A stand-in for a hosted API: real HTTP on a free loopback port. It does its own counting. */
+export async function startService(plan: ServicePlan): Promise<Service> {
+  let ok = 0;
+  let tooMany = 0;
+  let firstAt: number | undefined;
+  let lastAt = 0;
+
+  async function answer(text: string): Promise<{ status: number; body: unknown }> {
+    if (plan.admit(text)) {
+      ok += 1;
+      return { status: 200, body: await plan.answer(text) };
+    }
+    tooMany += 1;
+    return { status: 429, body: { error: "rate limit exceeded" } };
+  }
+
+  const server = createServer((request, response) => {
+    firstAt ??= performance.now();
+    void textOf(request)
+      .then(answer)
+      .then(({ status, body }) => {
+        response.writeHead(status, { "content-type": "application/json" });
+        response.end(JSON.stringify(body));
+        lastAt = performance.now();
+      });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+
+  return {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`,
+    tally() {
+      const seconds = firstAt === undefined ? 0 : (lastAt - firstAt) / 1000;
+      return { seconds, ok, tooMany, quotaUsed: plan.quotaUsedIn(seconds) };
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const part of request.setEncoding("utf8")) text += String(part);
+  return text;
+}
