@@ -1,0 +1,50 @@
+import { setTimeout } from "node:timers/promises";
+import { shareOf } from "../support/hash.js";
+import { Quota, type QuotaRate } from "../support/quota.js";
+import { type Service, startService } from "../support/service.js";
+import { estimateTokens } from "./prompts.js";
+
+/** What the service allows each client. A call needs room in both. */
+export interface ModelQuota {
+  readonly requests: QuotaRate;
+  readonly tokens: QuotaRate;
+}
+
+export interface Completion {
+  readonly text: string;
+  readonly usage: { readonly total_tokens: number };
+}
+
+/** The most by which an estimate is wrong, either way, as a share of it. */
+export const WORST_ERROR = 0.4;
+
+/**
+ * A stand-in for a hosted language model: two quotas, both taken when a call arrives, the tokens by what the call will
+ * have used in fact. A call that one of them has no room for is answered 429 and takes nothing.
+ */
+export function startModelService(quota: ModelQuota): Promise<Service> {
+  const requests = new Quota(quota.requests);
+  const tokens = new Quota(quota.tokens);
+  return startService({
+    admit(prompt) {
+      const used = tokensUsed(prompt);
+      const admitted = requests.has(1) && tokens.has(used);
+      if (admitted) {
+        requests.take(1);
+        tokens.take(used);
+      }
+      return admitted;
+    },
+    async answer(prompt): Promise<Completion> {
+      await setTimeout(20 + 40 * shareOf(`time of ${prompt}`));
+      return { text: "As high as yesterday.", usage: { total_tokens: tokensUsed(prompt) } };
+    },
+    quotaUsedIn: (seconds) => Math.max(requests.usedIn(seconds), tokens.usedIn(seconds)),
+  });
+}
+
+/** What a client cannot know: up to `WORST_ERROR` more or less than its estimate. */
+function tokensUsed(prompt: string): number {
+  const error = WORST_ERROR * (2 * shareOf(`tokens of ${prompt}`) - 1);
+  return Math.round(estimateTokens(prompt) * (1 + error));
+}
