@@ -9,7 +9,8 @@ import { RateLimiter } from "./rate-limiter.js";
 export interface KeyedRateLimiterOptions extends RateOptions, LineOptions {
   /**
    * Most keys in use at once: an integer from 1 up, or Infinity. When that many are, a call for a further key fails
-   * with a KeyLimitError: no key in use is ever reset to make room. Default Infinity.
+   * with a KeyLimitError: no key in use is ever reset to make room. A limiter that a caller has kept works on without a
+   * place; its key counts while it is in use. Default Infinity.
    */
   readonly maxKeys?: number | undefined;
 }
@@ -58,14 +59,8 @@ export class KeyedRateLimiter<K> implements Disposable {
   for(key: K): RateLimiter {
     const known = this.#limiters.get(key);
     if (known !== undefined) return known;
-    if (this.#closed !== undefined) return this.#closedOne(this.#closed.reason);
-    this.#dropUnused(LEAST_SWEPT, MOST_SWEPT);
-    if (this.#limiters.size >= this.#maxKeys && this.size >= this.#maxKeys) {
-      throw new KeyLimitError(this.name, this.#maxKeys);
-    }
-    const limiter = new RateLimiter(this.#options);
-    this.#limiters.set(key, limiter);
-    return limiter;
+    if (this.#closed === undefined) this.#makeRoom();
+    return this.#add(key);
   }
 
   /**
@@ -111,10 +106,18 @@ export class KeyedRateLimiter<K> implements Disposable {
     this.close();
   }
 
-  /** What a new key gets after `close`. It is not kept: a closed limiter is never dropped, and takes a place. */
-  #closedOne(reason: unknown): RateLimiter {
+  #makeRoom(): void {
+    this.#dropUnused(LEAST_SWEPT, MOST_SWEPT);
+    if (this.#limiters.size >= this.#maxKeys && this.size >= this.#maxKeys) {
+      throw new KeyLimitError(this.name, this.#maxKeys);
+    }
+  }
+
+  #add(key: K): RateLimiter {
     const limiter = new RateLimiter(this.#options);
-    limiter.close(reason);
+    // A closed limiter is not kept: it would never be dropped, and take a place.
+    if (this.#closed === undefined) this.#limiters.set(key, limiter);
+    else limiter.close(this.#closed.reason);
     return limiter;
   }
 
@@ -127,7 +130,8 @@ export class KeyedRateLimiter<K> implements Disposable {
       found = limiter.isAsNew(this.#options);
       if (!found) continue;
       this.#limiters.delete(key);
-      limiter.retire(() => this.for(key));
+      // Whatever maxKeys says: a limiter that was kept could not fail had its key not been dropped.
+      limiter.retire(() => this.#limiters.get(key) ?? this.#add(key));
     }
   }
 

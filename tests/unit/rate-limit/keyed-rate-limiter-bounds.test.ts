@@ -67,16 +67,37 @@ describe("maxKeys", () => {
     }
   });
 
-  test("a kept handle whose key was dropped needs a place like any other", async () => {
+  test("a limiter that a caller has kept works on after its key was dropped, though there is no place", async () => {
     const { clock, keyed } = setUpKeyed(1, 10, { maxKeys: 1 });
     const kept = keyed.for("a");
-    await keyed.acquire("b");
-    await expect(kept.acquire()).rejects.toBeInstanceOf(KeyLimitError);
-    expect(() => kept.tryAcquire()).toThrow(KeyLimitError);
-    await clock.advance(1_000);
+    await keyed.acquire("b", 5);
+    // It would do all this if its key had not been dropped, and dropping changes nothing.
+    expect(kept.stats()).toMatchObject({ available: 10, queued: 0 });
+    expect(kept.estimateWaitMs(11)).toBe(1_000);
+    await kept.onIdle();
     await kept.acquire(4);
-    expect(keyed.for("a").stats().available).toBe(6);
-    expect(() => keyed.for("b")).toThrow(KeyLimitError);
+    expect(kept.tryAcquire()).toBe(true);
+    kept.charge(7);
+    expect(keyed.for("a").stats().available).toBe(-2);
+    expect(keyed.for("b").stats().available).toBe(5);
+    expect(keyed.size).toBe(2);
+    // A new key waits for both.
+    expect(() => keyed.for("c")).toThrow(KeyLimitError);
+    await clock.advance(5_000);
+    expect(keyed.size).toBe(1);
+    expect(() => keyed.for("c")).toThrow(KeyLimitError);
+    await clock.advance(7_000);
+    expect(keyed.tryAcquire("c")).toBe(true);
+  });
+
+  test("a kept limiter can be closed though there is no place", async () => {
+    const { keyed } = setUpKeyed(1, 10, { maxKeys: 1 });
+    {
+      using kept = keyed.for("a");
+      await keyed.acquire("b");
+      expect(kept.stats().available).toBe(10);
+    }
+    await expect(keyed.acquire("a")).rejects.toMatchObject({ code: "LIMITER_CLOSED" });
   });
 
   test("Infinity, the default, refuses none", () => {
