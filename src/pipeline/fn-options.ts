@@ -21,7 +21,7 @@ export interface CorrectableLimiter extends Limiter {
 export type AnyBudget = RateBudget<any>;
 
 /** What a call costs at a limiter: a number of tokens; at a budget: tokens of the dimensions that are named. */
-export type CostAt<L> = L extends RateBudget<infer D> ? Partial<Record<D, number>> : number;
+export type CostAt<L> = L extends RateBudget<infer D> ? Partial<Record<D, number | undefined>> : number;
 
 /** A rate limit whose cost depends on the call. */
 export interface FnRateLimit<F extends AsyncFunction, L extends Limiter | AnyBudget> {

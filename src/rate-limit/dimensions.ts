@@ -26,7 +26,7 @@ export class Dimensions<D extends string> {
    * @param absent - What a dimension that is not named has; by default 0.
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) for an unknown dimension, or tokens that are no count.
    */
-  complete(option: string, tokens: Partial<Record<D, number>>, absent = this.nothing): Costs<D> {
+  complete(option: string, tokens: Partial<Record<D, number | undefined>>, absent = this.nothing): Costs<D> {
     const complete: Record<D, number> = { ...absent };
     for (const [name, count] of this.entries(option, tokens)) {
       complete[name] = requireCount(`${option}.${name}`, count);
@@ -35,7 +35,7 @@ export class Dimensions<D extends string> {
   }
 
   /** What a record says: its own properties; one that is undefined is as if left out. */
-  entries<T>(option: string, record: Partial<Record<D, T>>): [name: D, value: T][] {
+  entries<T>(option: string, record: Partial<Record<D, T | undefined>>): [name: D, value: T][] {
     const entries = Object.entries<T | undefined>(
       requireRecord(option, record, `an object with ${this.#list()}`),
     );

@@ -18,15 +18,18 @@ export interface KeyedRateLimiterOptions extends RateOptions, LineOptions {
 /** Keys that are looked at when a new one comes: more than one, so that the sweep outruns the growth. */
 const LEAST_SWEPT = 2;
 
-/** While keys can go, as many more are looked at: the keys of a busy hour are gone soon, and no call waits long. */
+/**
+ * While keys can go, as many are looked at: the keys of a busy hour are gone soon, and no call waits long. A crowd of
+ * more than these is also looked at when no new key comes.
+ */
 const MOST_SWEPT = 1000;
 
 /**
  * One budget per key: a tenant, a host, a model. Each key has a {@link RateLimiter} of its own, made at its first use.
  *
  * A key is dropped when that changes nothing: its bucket is full, nobody waits, no pause holds, and its rate is the one
- * that all keys start with. Old keys are looked at when new ones come, so there is no timer. A limiter that a caller has
- * kept works on after its key was dropped, and shares its budget with whoever asks for that key again; only its counts
+ * that all keys start with. Old keys are looked at when others are asked for, so there is no timer. A limiter that a caller
+ * has kept works on after its key was dropped, and shares its budget with whoever asks for that key again; only its counts
  * of the past start anew.
  *
  * @example
@@ -58,9 +61,12 @@ export class KeyedRateLimiter<K> implements Disposable {
    */
   for(key: K): RateLimiter {
     const known = this.#limiters.get(key);
-    if (known !== undefined) return known;
-    if (this.#closed === undefined) this.#makeRoom();
-    return this.#add(key);
+    if (known === undefined) {
+      if (this.#closed === undefined) this.#makeRoom();
+      return this.#add(key);
+    }
+    if (this.#limiters.size > MOST_SWEPT) this.#dropUnused(1, MOST_SWEPT);
+    return known;
   }
 
   /**
@@ -108,9 +114,10 @@ export class KeyedRateLimiter<K> implements Disposable {
 
   #makeRoom(): void {
     this.#dropUnused(LEAST_SWEPT, MOST_SWEPT);
-    if (this.#limiters.size >= this.#maxKeys && this.size >= this.#maxKeys) {
-      throw new KeyLimitError(this.name, this.#maxKeys);
-    }
+    if (this.#limiters.size < this.#maxKeys) return;
+    // No more than that: whoever floods it with keys must not make it look at all of them each time.
+    this.#dropUnused(Math.min(this.#limiters.size, MOST_SWEPT), MOST_SWEPT);
+    if (this.#limiters.size >= this.#maxKeys) throw new KeyLimitError(this.name, this.#maxKeys);
   }
 
   #add(key: K): RateLimiter {

@@ -15,7 +15,7 @@ export interface Permit<D extends string> {
    *   then not used up.
    * @throws PermitUsedError (`PERMIT_USED`) when it was settled or refunded before.
    */
-  settle(actual: Partial<Record<D, number>>): void;
+  settle(actual: Partial<Record<D, number | undefined>>): void;
   /**
    * Gives everything back, up to the capacity.
    *
@@ -42,7 +42,7 @@ export class BudgetPermit<D extends string> implements Permit<D> {
     this.#correct = correct;
   }
 
-  settle(actual: Partial<Record<D, number>>): void {
+  settle(actual: Partial<Record<D, number | undefined>>): void {
     this.#useFor(this.#dimensions.complete("actual", actual, this.costs));
   }
 

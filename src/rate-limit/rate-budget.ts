@@ -64,7 +64,7 @@ export class RateBudget<D extends string> extends LineLimiter<Costs<D>, Permit<D
    * @throws WaitTooLongError (`WAIT_TOO_LONG`) when the wait does not fit in `maxWaitMs` or in the time limit around.
    * @throws The signal's `reason`, unchanged, when it aborts before the tokens were taken.
    */
-  acquire(costs: Partial<Record<D, number>>, options?: AcquireOptions): Promise<Permit<D>> {
+  acquire(costs: Partial<Record<D, number | undefined>>, options?: AcquireOptions): Promise<Permit<D>> {
     try {
       return this.acquireCost(this.#dimensions.complete("costs", costs), options);
     } catch (error) {
@@ -79,7 +79,7 @@ export class RateBudget<D extends string> extends LineLimiter<Costs<D>, Permit<D
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when a dimension is unknown or tokens cannot be.
    * @throws LimiterClosedError (`LIMITER_CLOSED`) when the budget is closed.
    */
-  tryAcquire(costs: Partial<Record<D, number>>): Permit<D> | undefined {
+  tryAcquire(costs: Partial<Record<D, number | undefined>>): Permit<D> | undefined {
     const complete = this.#dimensions.complete("costs", costs);
     return this.tryAcquireCost(complete) ? this.receipt(complete) : undefined;
   }
@@ -90,7 +90,7 @@ export class RateBudget<D extends string> extends LineLimiter<Costs<D>, Permit<D
    *
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when a dimension is unknown or tokens cannot be.
    */
-  estimateWaitMs(costs: Partial<Record<D, number>>): number {
+  estimateWaitMs(costs: Partial<Record<D, number | undefined>>): number {
     return this.estimateCostMs(this.#dimensions.complete("costs", costs));
   }
 
@@ -100,7 +100,7 @@ export class RateBudget<D extends string> extends LineLimiter<Costs<D>, Permit<D
    *
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when a dimension is unknown or an option cannot be.
    */
-  setRate(rates: Partial<Record<D, Partial<RateOptions>>>): void {
+  setRate(rates: Partial<Record<D, Partial<RateOptions> | undefined>>): void {
     const changes = this.#dimensions.entries("rates", rates).map(([name, options]) => {
       const bucket = this.#buckets[name];
       return { bucket, rate: resolveRate(options, bucket.rate, name) };

@@ -100,6 +100,21 @@ describe("maxKeys", () => {
     await expect(keyed.acquire("a")).rejects.toMatchObject({ code: "LIMITER_CLOSED" });
   });
 
+  test("a flood of refused keys does not look at all keys each time", async () => {
+    let looks = 0;
+    const { clock, keyed } = setUpKeyed<number>(1, 10, { maxKeys: 20_000 });
+    for (let key = 0; key < 20_000; key += 1) keyed.tryAcquire(key);
+    const now = clock.now.bind(clock);
+    clock.now = () => {
+      looks += 1;
+      return now();
+    };
+    for (let key = 0; key < 10; key += 1) expect(() => keyed.for(-1 - key)).toThrow(KeyLimitError);
+    expect(looks / 10).toBeLessThan(5_000);
+    await clock.advance(1_000);
+    expect(keyed.tryAcquire(-1)).toBe(true);
+  });
+
   test("Infinity, the default, refuses none", () => {
     const { keyed } = setUpKeyed<number>(1, 10);
     for (let key = 0; key < 5_000; key += 1) keyed.tryAcquire(key);
@@ -151,6 +166,17 @@ describe("the keys that are held", () => {
     await clock.advance(1_000);
     for (let key = 0; key < 10; key += 1) keyed.tryAcquire(keys.make());
     expect(await keys.held()).toBe(10);
+  }, 60_000);
+
+  test("of a crowd that has gone are dropped too while only known keys are asked for", async () => {
+    const { clock, keyed } = setUpKeyed<object>(1, 10);
+    const keys = new WeakKeys();
+    const known = {};
+    for (let key = 0; key < 5_000; key += 1) keyed.tryAcquire(keys.make());
+    keyed.tryAcquire(known);
+    await clock.advance(1_000);
+    for (let call = 0; call < 10; call += 1) keyed.tryAcquire(known);
+    expect(await keys.held()).toBeLessThanOrEqual(1_000);
   }, 60_000);
 
   test("that are in use do not shield those behind them", async () => {
