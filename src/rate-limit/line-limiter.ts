@@ -51,9 +51,11 @@ export abstract class LineLimiter<C, R, M extends LocalMeter<C>> implements Disp
    */
   pause(ms: number): void {
     requireFinite("ms", ms, 0, "milliseconds");
-    const { meter, now } = this;
-    meter.pause(ms, now);
-    limiterObserver()?.paused({ limiter: this.name, ms: meter.pausedForMs(now) });
+    // The line looks too: when its head can go is another time now.
+    this.change((meter, now) => {
+      meter.pause(ms, now);
+    });
+    limiterObserver()?.paused({ limiter: this.name, ms: this.meter.pausedForMs(this.now) });
   }
 
   /** Ends a pause now. Does nothing when none holds. */

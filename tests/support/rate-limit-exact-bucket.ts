@@ -29,19 +29,17 @@ export class ExactBucket {
   #since: Rational;
   #head: Rational | undefined = undefined;
   #pausedUntil: Rational | undefined = undefined;
-  readonly #allowanceMs: Rational;
+  #held = false;
 
-  /** @param allowanceMs - Milliseconds of the rate that may stand above the cap while anyone waits. */
-  constructor(shape: Shape, tokens: number, now: Rational, allowanceMs = ALLOWANCE_MS) {
+  constructor(shape: Shape, tokens: number, now: Rational) {
     this.#rate = Rational.of(shape.rate).over(THOUSAND);
     this.#capacity = Rational.of(shape.capacity);
     this.#level = Rational.of(tokens);
     this.#since = now;
-    this.#allowanceMs = allowanceMs;
   }
 
   clone(): ExactBucket {
-    const copy = new ExactBucket({ rate: 1, capacity: 1 }, 0, this.#since, this.#allowanceMs);
+    const copy = new ExactBucket({ rate: 1, capacity: 1 }, 0, this.#since);
     copy.#rate = this.#rate;
     copy.#capacity = this.#capacity;
     copy.#level = this.#level;
@@ -72,6 +70,14 @@ export class ExactBucket {
     }
     this.#grow(now);
     return this.#level;
+  }
+
+  /** Brings it up to `now`, up to when the head has waited for another bucket too: no timer was late on the way. */
+  holdTo(now: Rational): void {
+    this.#held = true;
+    this.#level = least(this.#level, this.#cap());
+    this.levelAt(now);
+    this.#held = false;
   }
 
   /** When `tokens` are there, if nobody takes any before; not before `now`. */
@@ -133,7 +139,8 @@ export class ExactBucket {
   }
 
   #most(): Rational {
-    return this.#head === undefined ? this.#cap() : this.#cap().plus(this.#rate.times(this.#allowanceMs));
+    const none = this.#head === undefined || this.#held;
+    return none ? this.#cap() : this.#cap().plus(this.#rate.times(ALLOWANCE_MS));
   }
 
   #grow(now: Rational): void {

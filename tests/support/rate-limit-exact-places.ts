@@ -1,4 +1,6 @@
 import { shapeOf } from "./rate-limit-exact-bucket.js";
+import type { Costs } from "./rate-limit-exact-meter.js";
+import { type LineSetting, tokensIn } from "./rate-limit-line-rig.js";
 import { LimiterModel } from "./rate-limit-model.js";
 import { Rational } from "./rate-limit-rational.js";
 import type { Setting } from "./rate-limit-steps.js";
@@ -9,20 +11,42 @@ export interface Arrival {
   readonly n: number;
 }
 
+export interface BudgetArrival {
+  /** Milliseconds after the one before. */
+  readonly gapMs: number;
+  readonly costs: Costs;
+}
+
 /** When each of these calls is granted by exact timers, in milliseconds. Nobody leaves. */
 export function exactPlaces(setting: Setting, arrivals: readonly Arrival[]): number[] {
-  const shape = shapeOf(setting.rate, setting.burst);
+  return placesOf(
+    { dimensions: [setting], maxQueue: Infinity },
+    false,
+    arrivals.map(({ gapMs, n }) => ({ gapMs, costs: [n] })),
+  );
+}
+
+/** The same of calls to a budget. */
+export function exactBudgetPlaces(setting: LineSetting, arrivals: readonly BudgetArrival[]): number[] {
+  return placesOf(setting, true, arrivals);
+}
+
+function placesOf(
+  { dimensions }: LineSetting,
+  isBudget: boolean,
+  arrivals: readonly BudgetArrival[],
+): number[] {
   const model = new LimiterModel({
-    ...shape,
-    initialTokens: shape.capacity * setting.filled,
+    buckets: dimensions.map((one) => ({ ...shapeOf(one.rate, one.burst), initialTokens: tokensIn(one) })),
+    isBudget,
     maxQueue: Infinity,
   });
   let now = 0;
-  for (const [id, { gapMs, n }] of arrivals.entries()) {
+  for (const [id, { gapMs, costs }] of arrivals.entries()) {
     now += gapMs;
     play(model, Rational.of(now));
     model.now = Rational.of(now);
-    model.acquire({ id, n, maxWaitMs: Infinity, timeLeftMs: Infinity, follows: [], over: [] });
+    model.acquire({ id, costs, maxWaitMs: Infinity, timeLeftMs: Infinity, follows: [], over: [] });
   }
   play(model, undefined);
   return arrivals.map((_, id) => model.outcomes.get(id)?.at.toNumber() ?? NaN);

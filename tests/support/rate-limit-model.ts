@@ -1,5 +1,6 @@
-import { ALLOWANCE_MS, ExactBucket, type Shape } from "./rate-limit-exact-bucket.js";
-import { least, Rational } from "./rate-limit-rational.js";
+import { ALLOWANCE_MS, type Shape } from "./rate-limit-exact-bucket.js";
+import { type Costs, ExactMeter, type Filled } from "./rate-limit-exact-meter.js";
+import { least, most, Rational } from "./rate-limit-rational.js";
 
 /** What becomes of a call, in the words of the tests. A source is a signal or a scope, by its number. */
 export type Fate =
@@ -14,7 +15,7 @@ export interface Outcome {
 
 export interface ModelCall {
   readonly id: number;
-  readonly n: number;
+  readonly costs: Costs;
   readonly maxWaitMs: number;
   /** What is left of the time limit around the call. */
   readonly timeLeftMs: number;
@@ -28,33 +29,36 @@ interface ModelWaiter extends ModelCall {
   readonly deadline: Rational | undefined;
 }
 
-export interface ModelOptions extends Shape {
-  readonly initialTokens: number;
+export interface ModelOptions {
+  /** The bucket of each dimension; a limiter has one. */
+  readonly buckets: readonly Filled[];
+  readonly isBudget: boolean;
   readonly maxQueue: number;
 }
 
 const NANOSECOND = Rational.of(1e-6);
 
 /**
- * One line before one exact bucket. It has no timer: it says when the next thing happens, and whoever drives it goes
+ * One line before exact buckets. It has no timer: it says when the next thing happens, and whoever drives it goes
  * there.
  */
 export class LimiterModel {
   now = Rational.ZERO;
   granted = 0;
-  grantedTokens = 0;
+  readonly grantedTokens: number[];
   left = 0;
   closed = false;
   readonly outcomes = new Map<number, Outcome>();
   /** The calls that were granted, in order. */
   readonly order: number[] = [];
-  readonly bucket: ExactBucket;
+  readonly meter: ExactMeter;
   readonly #maxQueue: number;
   #queue: ModelWaiter[] = [];
   #waitedByThoseGone = Rational.ZERO;
 
   constructor(options: ModelOptions) {
-    this.bucket = new ExactBucket(options, options.initialTokens, this.now);
+    this.meter = ExactMeter.of(options.buckets, options.isBudget, this.now);
+    this.grantedTokens = options.buckets.map(() => 0);
     this.#maxQueue = options.maxQueue;
   }
 
@@ -62,12 +66,15 @@ export class LimiterModel {
     return this.#queue.length;
   }
 
-  get queuedTokens(): number {
-    return this.#queue.reduce((sum, { n }) => sum + n, 0);
+  /** Tokens that those in line wait for, of each dimension. */
+  get queuedTokens(): number[] {
+    return this.grantedTokens.map((_, index) =>
+      this.#costsOf(index).reduce((sum, tokens) => sum + tokens, 0),
+    );
   }
 
-  get headTokens(): number | undefined {
-    return this.#queue[0]?.n;
+  get head(): Costs | undefined {
+    return this.#queue[0]?.costs;
   }
 
   waitedMs(): Rational {
@@ -87,63 +94,79 @@ export class LimiterModel {
     const deadline =
       call.maxWaitMs === Infinity ? undefined : Rational.of(this.now.toNumber() + call.maxWaitMs);
     this.#queue.push({ ...call, joinedAt: this.now, deadline });
-    if (this.queued === 1) this.bucket.lead(call.n, this.now, false);
+    if (this.queued === 1) this.meter.lead(call.costs, this.now, false);
   }
 
   /** What becomes of a call that does not join the line, by the order of checks that is settled. */
-  #atOnce({ n, maxWaitMs, timeLeftMs, over }: ModelCall): Omit<Outcome, "at"> | undefined {
+  #atOnce({ costs, maxWaitMs, timeLeftMs, over }: ModelCall): Omit<Outcome, "at"> | undefined {
     if (this.closed) return { fate: "closed" };
     const [source] = over;
     if (source !== undefined) return { fate: source };
-    if (n === 0 || this.tryAcquire(n)) return { fate: "granted" };
+    if (this.tryAcquire(costs)) return { fate: "granted" };
     if (this.queued >= this.#maxQueue) return { fate: "full" };
     const limit = Math.min(maxWaitMs, timeLeftMs);
     if (limit === Infinity) return undefined;
-    const estimateMs = this.estimate(n);
+    const estimateMs = this.estimate(costs);
     const fits = estimateMs.isAtMost(Rational.of(limit).plus(NANOSECOND));
     return fits ? undefined : { fate: "too long", estimateMs };
   }
 
-  tryAcquire(n: number): boolean {
-    if (n === 0) return true;
-    if (this.queued > 0 || !this.bucket.fits(n, this.now)) return false;
-    this.#take(n);
+  tryAcquire(costs: Costs): boolean {
+    if (isNothing(costs)) return true;
+    if (this.queued > 0 || !this.meter.fits(costs, this.now)) return false;
+    this.#take(costs);
     return true;
   }
 
-  /** How long a call would wait if nobody left before it: the line is played to its end. */
-  estimate(n: number): Rational {
-    if (n === 0) return Rational.ZERO;
-    const bucket = this.bucket.clone();
-    let time = this.now;
-    for (const tokens of [...this.#queue.map((waiter) => waiter.n), n]) {
-      bucket.lead(tokens, time, false);
-      if (!bucket.fits(tokens, time)) time = bucket.dueAt(tokens, time);
-      bucket.take(tokens, time);
-    }
-    return time.minus(this.now);
+  /**
+   * How long a call would wait if nobody left before it, by what each dimension needs alone: the longest of these waits.
+   * With one dimension this is exact.
+   */
+  estimate(costs: Costs): Rational {
+    if (isNothing(costs)) return Rational.ZERO;
+    this.meter.levelsAt(this.now);
+    return costs
+      .map((tokens, index) => {
+        const { buckets } = this.meter;
+        const alone = new ExactMeter(buckets.slice(index, index + 1), false, this.now).clone();
+        const asked = [...this.#costsOf(index), tokens].filter((count) => count > 0);
+        return this.#played(
+          alone,
+          asked.map((count) => [count]),
+        );
+      })
+      .reduce(most);
   }
 
-  refund(n: number): void {
-    this.bucket.refund(n, this.now);
+  /** How long a call would wait if nobody left before it. */
+  exactWait(costs: Costs): Rational {
+    if (isNothing(costs)) return Rational.ZERO;
+    return this.#played(this.meter.clone(), [...this.#queue.map((waiter) => waiter.costs), costs]);
+  }
+
+  /** Gives back what is above 0, charges what is below. */
+  correct(surplus: Costs): void {
+    this.meter.correct(surplus, this.now);
     this.wake();
   }
 
-  charge(n: number): void {
-    this.bucket.take(n, this.now);
+  /** As `correct`, but the line does not look. */
+  charge(costs: Costs): void {
+    this.meter.take(costs, this.now);
   }
 
   pause(ms: number): void {
-    this.bucket.pause(Rational.of(this.now.toNumber() + ms), this.now);
-  }
-
-  resume(): void {
-    this.bucket.resume(this.now);
+    this.meter.pause(Rational.of(this.now.toNumber() + ms), this.now);
     this.wake();
   }
 
-  setRate(shape: Shape): void {
-    this.bucket.reshape(shape, this.now);
+  resume(): void {
+    this.meter.resume(this.now);
+    this.wake();
+  }
+
+  setRate(shapes: readonly (Shape | undefined)[]): void {
+    this.meter.reshape(shapes, this.now);
     this.wake();
   }
 
@@ -163,8 +186,8 @@ export class LimiterModel {
   nextEvent(): Rational | undefined {
     const head = this.#queue[0];
     const deadlines = this.#queue.map((waiter) => waiter.deadline);
-    const due = head === undefined ? undefined : this.bucket.dueAt(head.n, this.now);
-    const pauseEnd = this.bucket.isPaused(this.now) ? this.bucket.pausedUntil : undefined;
+    const due = head === undefined ? undefined : this.meter.dueAt(head.costs, this.now);
+    const pauseEnd = this.meter.pauseEnd(this.now);
     return [due, pauseEnd, ...deadlines]
       .filter((time) => time !== undefined)
       .reduce<Rational | undefined>((a, b) => (a === undefined ? b : least(a, b)), undefined);
@@ -180,10 +203,10 @@ export class LimiterModel {
 
   #grant(): void {
     for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
-      if (!this.bucket.fits(head.n, this.now)) return;
-      this.#take(head.n);
+      if (!this.meter.fits(head.costs, this.now)) return;
+      this.#take(head.costs);
       this.#remove([head]);
-      this.bucket.lead(this.headTokens, this.now, false);
+      this.meter.lead(this.head, this.now, false);
       this.#settle(head.id, "granted");
     }
   }
@@ -200,7 +223,7 @@ export class LimiterModel {
     this.#remove(gone);
     for (const { id } of gone) this.#settle(id, fate);
     this.left += gone.length;
-    if (this.#queue[0] !== head) this.bucket.lead(this.headTokens, this.now, true);
+    if (this.#queue[0] !== head) this.meter.lead(this.head, this.now, true);
   }
 
   #remove(gone: readonly ModelWaiter[]): void {
@@ -210,14 +233,36 @@ export class LimiterModel {
     this.#queue = this.#queue.filter((waiter) => !gone.includes(waiter));
   }
 
-  #take(n: number): void {
-    this.bucket.take(n, this.now);
+  #take(costs: Costs): void {
+    this.meter.take(costs, this.now);
     this.granted += 1;
-    this.grantedTokens += n;
+    for (const [index, tokens] of costs.entries()) {
+      this.grantedTokens[index] = (this.grantedTokens[index] ?? NaN) + tokens;
+    }
+  }
+
+  /** What those in line ask of one dimension. */
+  #costsOf(index: number): number[] {
+    return this.#queue.map(({ costs }) => costs[index] ?? NaN);
+  }
+
+  /** Plays a line to its end; how long that takes. */
+  #played(meter: ExactMeter, line: readonly Costs[]): Rational {
+    let time = this.now;
+    for (const costs of line) {
+      meter.lead(costs, time, false);
+      if (!meter.fits(costs, time)) time = meter.dueAt(costs, time);
+      meter.take(costs, time);
+    }
+    return time.minus(this.now);
   }
 
   #settle(id: number, fate: Fate, estimateMs?: Rational): void {
     this.outcomes.set(id, { fate, at: this.now, ...(estimateMs !== undefined && { estimateMs }) });
     if (fate === "granted") this.order.push(id);
   }
+}
+
+function isNothing(costs: Costs): boolean {
+  return costs.every((tokens) => tokens === 0);
 }

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { RateLimiter } from "../../../src/rate-limit/index.js";
 import { BadClock, settlePromises } from "../../support/rate-limit-clocks.js";
 import { type Arrival, exactPlaces } from "../../support/rate-limit-exact-places.js";
-import { EXACT_MS, Rig } from "../../support/rate-limit-rig.js";
+import { EXACT_MS } from "../../support/rate-limit-compare.js";
+import { Rig } from "../../support/rate-limit-rig.js";
 import { anyMisses, plan, setting, tooEarly } from "../../support/rate-limit-steps.js";
 
 const LONGEST_DELAY_MS = 2 ** 31 - 1;

@@ -7,7 +7,7 @@ import type { ManualClock } from "../../../src/testing/index.js";
 import { ExactClock } from "../../support/rate-limit-clocks.js";
 import { shapeOf } from "../../support/rate-limit-exact-bucket.js";
 import { FakeStore, RemoteMeter, type Travel } from "../../support/rate-limit-remote-meter.js";
-import { EXACT_MS } from "../../support/rate-limit-rig.js";
+import { EXACT_MS } from "../../support/rate-limit-compare.js";
 import { Trace } from "../../support/rate-limit-trace.js";
 
 const TIMEOUT_MS = 200;

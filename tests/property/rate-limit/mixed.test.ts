@@ -1,35 +1,55 @@
 import { describe, test } from "@jest/globals";
 import fc from "fast-check";
+import { BudgetRig } from "../../support/rate-limit-budget-rig.js";
+import { BadClock, ExactClock } from "../../support/rate-limit-clocks.js";
 import { Rig } from "../../support/rate-limit-rig.js";
-import { plan, setting } from "../../support/rate-limit-steps.js";
+import {
+  anyMisses,
+  budgetSetting,
+  MIXED,
+  MIXED_FOR_BUDGETS,
+  plan,
+  setting,
+} from "../../support/rate-limit-steps.js";
 
 describe("all operations mixed", () => {
-  const steps = plan(
-    {
-      acquire: 24,
-      advance: 20,
-      tryAcquire: 6,
-      abort: 4,
-      endScope: 2,
-      pause: 2,
-      resume: 2,
-      setRate: 4,
-      refund: 4,
-      charge: 3,
-      close: 1,
-    },
-    60,
-  );
-
   test("the limiter does what the exact model does, step by step", async () => {
     await fc.assert(
-      fc.asyncProperty(setting, steps, async (start, plan) => {
+      fc.asyncProperty(setting, plan(MIXED, 60), async (start, steps) => {
         const rig = new Rig(start);
-        await rig.play(plan);
+        await rig.play(steps);
         await rig.finish();
-        rig.trace.checkBound(0);
+        rig.checkBound(0);
       }),
       { numRuns: 700 },
     );
+  });
+
+  describe.each([1, 2, 3])("a budget of %d dimensions", (dimensions) => {
+    const steps = plan(MIXED_FOR_BUDGETS, 60, dimensions);
+
+    test("does what the exact model does, step by step", async () => {
+      await fc.assert(
+        fc.asyncProperty(budgetSetting(dimensions), steps, async (start, steps) => {
+          const rig = new BudgetRig(start, new ExactClock());
+          await rig.play(steps);
+          await rig.finish();
+          rig.checkBound(0);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    test("does on bad timers what the exact model does when it looks at the same moments", async () => {
+      await fc.assert(
+        fc.asyncProperty(budgetSetting(dimensions), anyMisses, steps, async (start, misses, steps) => {
+          const rig = new BudgetRig(start, new BadClock(misses));
+          await rig.play(steps);
+          await rig.finish();
+          rig.checkBound(5);
+        }),
+        { numRuns: 60 },
+      );
+    });
   });
 });
