@@ -27,7 +27,7 @@ import {
 import { Trace } from "./rate-limit-trace.js";
 
 /** No step goes further than this at once: the doubles of later times would be too coarse for a nanosecond. */
-const FARTHEST_MS = 1e6;
+export const FARTHEST_MS = 1e6;
 
 /** How near a step may come to the next event by accident, in milliseconds. */
 const TOO_NEAR_MS = 3e-7;
@@ -235,7 +235,7 @@ export abstract class LineRig {
 
   /** Moves the time, near to `time` or to it. */
   async advance(time: Time): Promise<void> {
-    await this.#goTo(this.#moment(time), FARTHEST_MS);
+    await this.#goTo(this.moment(time), FARTHEST_MS);
   }
 
   /** Compares everything that can be seen. */
@@ -395,11 +395,12 @@ export abstract class LineRig {
   }
 
   #pauseMs(time: Time): number {
-    const ms = this.#moment(time).minus(this.model.now).toNumber();
+    const ms = this.moment(time).minus(this.model.now).toNumber();
     return ms < 2 * EXACT_MS ? 0 : ms;
   }
 
-  #moment(time: Time): Rational {
+  /** The moment that a time means. */
+  moment(time: Time): Rational {
     if ("ms" in time) return this.model.now.plus(Rational.of(time.ms));
     return this.#next().plus(Rational.of(time.fromNext));
   }
@@ -411,12 +412,8 @@ export abstract class LineRig {
   }
 
   async #goTo(moment: Rational, farthestMs: number): Promise<void> {
-    const { model, clock } = this;
-    const ms = moment.minus(model.now).toNumber();
-    const target = clock.now() + Math.min(Math.max(0, ms), farthestMs);
-    const end = clock instanceof ExactClock ? foresee(model, target) : target;
-    await clock.advance(Math.max(0, end - clock.now()));
-    this.syncNow();
+    const ms = moment.minus(this.model.now).toNumber();
+    await goTo([this], this.clock, Math.min(Math.max(0, ms), farthestMs));
   }
 
   /** Tells the model what time it is. */
@@ -457,13 +454,31 @@ export abstract class LineRig {
   }
 }
 
+/** Moves the time on by `ms` or a little more, for all who share the clock. */
+export async function goTo(
+  rigs: readonly LineRig[],
+  clock: ExactClock | BadClock,
+  ms: number,
+): Promise<void> {
+  let end = clock.now() + ms;
+  if (clock instanceof ExactClock) {
+    // What moves the target for one may bring it to an event of another.
+    for (let before = NaN; end !== before;) {
+      before = end;
+      end = rigs.reduce((target, { model }) => foresee(model, target), end);
+    }
+  }
+  await clock.advance(Math.max(0, end - clock.now()));
+  for (const rig of rigs) rig.syncNow();
+}
+
 /**
  * Takes the model to `target`, event by event. A target that is an event by accident is moved behind it: which side
  * of it a double falls on is nobody's business.
  *
  * @returns The target.
  */
-export function foresee(model: LimiterModel, target: number): number {
+function foresee(model: LimiterModel, target: number): number {
   let end = target;
   for (let event = model.nextEvent(); event !== undefined; event = model.nextEvent()) {
     const at = event.toNumber();

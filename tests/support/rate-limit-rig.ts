@@ -6,15 +6,20 @@ import type { RateChange, Setting } from "./rate-limit-steps.js";
 
 /** A RateLimiter and its model. */
 export class Rig extends LineRig {
-  readonly limiter: RateLimiter;
+  readonly #find: () => RateLimiter;
 
+  /** @param find - Says where the limiter is, each time anew. */
   constructor(
     setting: Setting,
     clock: ExactClock | BadClock = new ExactClock(),
-    limiter = make(setting, clock),
+    find = foundAlways(makeLimiter(setting, clock)),
   ) {
     super({ dimensions: [setting], maxQueue: setting.maxQueue }, false, clock);
-    this.limiter = limiter;
+    this.#find = find;
+  }
+
+  get limiter(): RateLimiter {
+    return this.#find();
   }
 
   protected override get line(): RateLimiter {
@@ -69,7 +74,11 @@ export function optionsOf({ rate, burst }: RateChange): {
   };
 }
 
-function make(setting: Setting, clock: ExactClock | BadClock): RateLimiter {
+function foundAlways(limiter: RateLimiter): () => RateLimiter {
+  return () => limiter;
+}
+
+function makeLimiter(setting: Setting, clock: ExactClock | BadClock): RateLimiter {
   return new RateLimiter({
     maxRowsPerSecond: setting.rate,
     burstWindowSecs: setting.burst,

@@ -1,0 +1,109 @@
+import fc from "fast-check";
+import { KeyedRateLimiter, type RateLimiter } from "../../src/rate-limit/index.js";
+import { ExactClock, settlePromises } from "../support/rate-limit-clocks.js";
+import { expectSame } from "../support/rate-limit-compare.js";
+import { FARTHEST_MS, goTo } from "../support/rate-limit-line-rig.js";
+import { Rig } from "../support/rate-limit-rig.js";
+import { AT, plan, type Setting, type Step, type Time, type Weights } from "../support/rate-limit-steps.js";
+
+export const KEYS = 4;
+
+/** What happens to one key, or to the limiter as a whole. */
+export type KeyedStep =
+  { readonly key: number; readonly keeps: boolean; readonly step: Step } | { readonly all: "size" | "close" };
+
+export function keyedPlan(weights: Weights): fc.Arbitrary<KeyedStep[]> {
+  const step = plan(weights, 1).filter((steps) => steps.length === 1);
+  const ofKey = fc
+    .tuple(fc.nat({ max: KEYS - 1 }), fc.boolean(), step)
+    .map(([key, keeps, [first]]) => ({ key, keeps, step: first as Step }));
+  const ofAll = (all: "size" | "close"): fc.Arbitrary<KeyedStep> => fc.constant({ all });
+  return fc.array(
+    fc.oneof(
+      { weight: 90, arbitrary: ofKey },
+      { weight: 9, arbitrary: ofAll("size") },
+      { weight: 1, arbitrary: ofAll("close") },
+    ),
+    { maxLength: 60, size: "max" },
+  );
+}
+
+/** The limiter of one key. Its counts of the past start anew when the key is dropped, so they are not compared. */
+class KeyRig extends Rig {
+  protected override compareCounts(): void {
+    // The timers of all keys are counted together.
+  }
+}
+
+/**
+ * A KeyedRateLimiter, with one model for each key that is never dropped: if dropping a key changed anything, the two
+ * would differ. Limiters that a caller has kept are used in turn with those that are asked for anew.
+ */
+export class KeyedRig {
+  readonly #clock = new ExactClock();
+  readonly #keyed: KeyedRateLimiter<number>;
+  readonly #kept: readonly RateLimiter[][] = Array.from({ length: KEYS }, () => []);
+  readonly #rigs: readonly KeyRig[];
+  #turn = 0;
+
+  constructor(setting: Setting) {
+    this.#keyed = new KeyedRateLimiter<number>({
+      maxRowsPerSecond: setting.rate,
+      burstWindowSecs: setting.burst,
+      maxQueue: setting.maxQueue,
+      clock: this.#clock,
+    });
+    const full = { ...setting, filled: 1 };
+    this.#rigs = this.#kept.map((_, key) => new KeyRig(full, this.#clock, () => this.#find(key)));
+  }
+
+  async play(steps: readonly KeyedStep[]): Promise<void> {
+    for (const step of steps) {
+      if ("all" in step) await this.#doToAll(step.all);
+      else {
+        if (step.keeps) this.#kept[step.key]?.push(this.#keyed.for(step.key));
+        await this.#doTo(this.#rigs[step.key] as KeyRig, step.step);
+      }
+    }
+  }
+
+  /** Goes on until nobody waits. */
+  async finish(): Promise<void> {
+    for (const rig of this.#rigs) {
+      while (rig.model.queued > 0) await this.#advance(rig, { fromNext: AT }, Infinity);
+    }
+    this.#compare();
+  }
+
+  async #doTo(rig: KeyRig, step: Step): Promise<void> {
+    if (step.do !== "advance") await rig.play([step]);
+    else await this.#advance(rig, step.time, FARTHEST_MS);
+  }
+
+  async #doToAll(what: "size" | "close"): Promise<void> {
+    if (what === "size") expectSame("size is possible", this.#keyed.size <= KEYS, true);
+    else {
+      for (const { model } of this.#rigs) model.close();
+      this.#keyed.close();
+      await settlePromises();
+    }
+  }
+
+  async #advance(rig: KeyRig, time: Time, farthestMs: number): Promise<void> {
+    const ms = rig.moment(time).minus(rig.model.now).toNumber();
+    await goTo(this.#rigs, this.#clock, Math.min(Math.max(0, ms), farthestMs));
+    this.#compare();
+  }
+
+  #compare(): void {
+    for (const rig of this.#rigs) rig.compare();
+    const waiting = this.#rigs.filter(({ model }) => model.queued > 0).length;
+    expectSame("timers of all keys", this.#clock.pending, waiting);
+  }
+
+  #find(key: number): RateLimiter {
+    const kept = this.#kept[key] ?? [];
+    this.#turn += 1;
+    return kept[this.#turn % (kept.length + 1)] ?? this.#keyed.for(key);
+  }
+}
