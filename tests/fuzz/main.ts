@@ -34,7 +34,8 @@ async function round(seed: number, end: number): Promise<boolean> {
     runs += report.numRuns;
     if (!report.failed) continue;
     console.error(`${name} differs from its model.\n\n${report.message ?? ""}\n`);
-    console.error(`Repeat it with: npm run fuzz -- --seed ${String(seed)}`);
+    console.error(report.difference);
+    console.error(`\nRepeat it with: npm run fuzz -- --seed ${String(seed)}`);
     return false;
   }
   return true;

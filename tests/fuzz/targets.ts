@@ -26,7 +26,10 @@ export interface Target {
 export interface Report {
   readonly failed: boolean;
   readonly numRuns: number;
+  /** The counterexample. */
   readonly message: string | undefined;
+  /** What was thrown. */
+  readonly difference: unknown;
 }
 
 const LONGEST = 60;
@@ -38,6 +41,7 @@ async function reported<Ts>(property: fc.IAsyncProperty<Ts>, parameters: Rounds)
     failed: details.failed,
     numRuns: details.numRuns,
     message: await fc.asyncDefaultReportMessage(details),
+    difference: details.errorInstance,
   };
 }
 

@@ -49,7 +49,7 @@ export class ExactMeter {
 
   fits(costs: Costs, now: Rational): boolean {
     this.levelsAt(now);
-    return this.buckets.every((bucket, index) => costs[index] === 0 || bucket.fits(costs[index] ?? NaN, now));
+    return this.#fits(costs, now);
   }
 
   take(costs: Costs, now: Rational): void {
@@ -124,6 +124,10 @@ export class ExactMeter {
     this.buckets.forEach(change);
   }
 
+  #fits(costs: Costs, now: Rational): boolean {
+    return this.buckets.every((bucket, index) => costs[index] === 0 || bucket.fits(costs[index] ?? NaN, now));
+  }
+
   #dueAt(costs: Costs, now: Rational): Rational {
     return this.buckets.reduce(
       (latest, bucket, index) =>
@@ -133,8 +137,8 @@ export class ExactMeter {
   }
 
   #hold(head: Costs, now: Rational): void {
+    if (this.#fits(head, this.#since)) return;
     const due = this.#dueAt(head, this.#since);
-    if (!this.#since.isBelow(due)) return;
     for (const bucket of this.buckets) bucket.holdTo(least(due, now));
   }
 }
