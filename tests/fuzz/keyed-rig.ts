@@ -6,7 +6,7 @@ import { FARTHEST_MS, goTo } from "../support/rate-limit-line-rig.js";
 import { Rig } from "../support/rate-limit-rig.js";
 import { AT, plan, type Setting, type Step, type Time, type Weights } from "../support/rate-limit-steps.js";
 
-export const KEYS = 4;
+const KEYS = 4;
 
 /** What happens to one key, or to the limiter as a whole. */
 export type KeyedStep =

@@ -14,7 +14,7 @@ import {
 } from "../support/rate-limit-steps.js";
 import { KeyedRig, keyedPlan } from "./keyed-rig.js";
 
-export type Rounds = Pick<fc.Parameters, "seed" | "numRuns" | "interruptAfterTimeLimit">;
+export type Rounds = Pick<fc.Parameters, "seed" | "numRuns">;
 
 /** One kind of limiter, driven against its exact model. */
 export interface Target {
