@@ -197,9 +197,16 @@ test("a budget elsewhere is awaited, when it gives the permit and when it settle
     await Promise.resolve();
     log.push(entry);
   };
+  let finish = (): void => undefined;
+  const settling = new Promise<void>((resolve) => (finish = resolve));
   other.acquire = async (costs) => {
     await later(["acquired", costs]);
-    return { settle: (actual: unknown) => later(["settled", actual]) };
+    return {
+      settle: async (actual: unknown) => {
+        await later(["settles", actual]);
+        await settling;
+      },
+    };
   };
   const call = fn(
     {
@@ -214,6 +221,9 @@ test("a budget elsewhere is awaited, when it gives the permit and when it settle
       return n * 2;
     },
   );
-  expect(await environment.run(() => call(4))).toBe(8);
-  expect(log).toEqual([["acquired", { tokens: 4 }], "called", ["settled", { tokens: 12 }]]);
+  const result = environment.run(() => call(4));
+  expect(await stateOf(result)).toBe("pending");
+  expect(log).toEqual([["acquired", { tokens: 4 }], "called", ["settles", { tokens: 12 }]]);
+  finish();
+  expect(await result).toBe(8);
 });
