@@ -82,7 +82,7 @@ describe("pause and setRate", () => {
     (await budget.acquire({ requests: 10, tokens: 100 })).settle({ tokens: 150 });
     trace.follow("a", budget.acquire({ tokens: 50 }));
     await clock.advance(100);
-    budget.setRate({ tokens: { maxRowsPerSecond: 1_000 }, requests: undefined } as object);
+    budget.setRate({ tokens: { maxRowsPerSecond: 1_000 }, requests: undefined });
     expect(budget.stats().dimensions).toMatchObject({
       requests: { capacity: 10, available: 1 },
       tokens: { capacity: 1_000, available: -40 },
