@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { KeyedRateLimiter, type RateLimiter } from "../../src/rate-limit/index.js";
+import { KeyedRateLimiter, LimiterClosedError, type RateLimiter } from "../../src/rate-limit/index.js";
 import { ExactClock, settlePromises } from "../support/rate-limit-clocks.js";
 import { expectSame } from "../support/rate-limit-compare.js";
 import { FARTHEST_MS, goTo } from "../support/rate-limit-line-rig.js";
@@ -57,18 +57,22 @@ export class KeyedRig {
     this.#rigs = this.#kept.map((_, key) => new KeyRig(full, this.#clock, () => this.#find(key)));
   }
 
+  /** Takes the steps, up to a close of all. */
   async play(steps: readonly KeyedStep[]): Promise<void> {
     for (const step of steps) {
-      if ("all" in step) await this.#doToAll(step.all);
-      else {
+      if ("all" in step) {
+        if (step.all === "close") return this.#close();
+        expectSame("size is possible", this.#keyed.size <= KEYS, true);
+      } else {
         if (step.keeps) this.#kept[step.key]?.push(this.#keyed.for(step.key));
         await this.#doTo(this.#rigs[step.key] as KeyRig, step.step);
       }
     }
+    await this.#finish();
   }
 
   /** Goes on until nobody waits. */
-  async finish(): Promise<void> {
+  async #finish(): Promise<void> {
     for (const rig of this.#rigs) {
       while (rig.model.queued > 0) await this.#advance(rig, { fromNext: AT }, Infinity);
     }
@@ -80,13 +84,19 @@ export class KeyedRig {
     else await this.#advance(rig, step.time, FARTHEST_MS);
   }
 
-  async #doToAll(what: "size" | "close"): Promise<void> {
-    if (what === "size") expectSame("size is possible", this.#keyed.size <= KEYS, true);
-    else {
-      for (const { model } of this.#rigs) model.close();
-      this.#keyed.close();
-      await settlePromises();
+  /** All who wait are rejected, and all who come. A closed limiter has no level that anybody could tell. */
+  async #close(): Promise<void> {
+    this.#keyed.close();
+    await settlePromises();
+    for (const [key, rig] of this.#rigs.entries()) {
+      rig.model.close();
+      rig.compareOutcomes();
+      const refused = await this.#find(key)
+        .acquire()
+        .catch((error: unknown) => error);
+      expectSame("a call after the close", refused instanceof LimiterClosedError, true);
     }
+    expectSame("timers after the close", this.#clock.pending, 0);
   }
 
   async #advance(rig: KeyRig, time: Time, farthestMs: number): Promise<void> {

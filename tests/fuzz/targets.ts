@@ -90,9 +90,7 @@ const keyed: Target = {
     reported(
       fc.asyncProperty(setting, keyedPlan(MIXED), async (start, steps) => {
         count(steps.length);
-        const rig = new KeyedRig(start);
-        await rig.play(steps);
-        await rig.finish();
+        await new KeyedRig(start).play(steps);
       }),
       parameters,
     ),
