@@ -9,7 +9,7 @@ export class Dimensions<D extends string> {
   /** No tokens of any. */
   readonly nothing: Costs<D>;
 
-  /** @throws InvalidArgumentError (`ARGUMENT_INVALID`) when there is none, or for a name that records cannot hold. */
+  /** @throws InvalidArgumentError (`ARGUMENT_INVALID`) when there is none, or for a name that every object has. */
   constructor(dimensions: Readonly<Record<D, unknown>>) {
     this.names = Object.keys(requireRecord("dimensions", dimensions, "a rate for each dimension")) as D[];
     if (this.names.length === 0)

@@ -72,7 +72,10 @@ export class PermitUsedError extends TidegateError {
   }
 }
 
-/** A keyed limiter has as many keys in use as `maxKeys` allows. Nothing was spent, and no key was reset. */
+/**
+ * A keyed limiter holds as many keys as `maxKeys` allows, and none of those that it has looked at can go. Nothing was
+ * spent, and no key was reset.
+ */
 export class KeyLimitError extends TidegateError {
   override readonly name = "KeyLimitError";
   readonly code = "KEY_LIMIT";
@@ -82,8 +85,8 @@ export class KeyLimitError extends TidegateError {
 
   constructor(limiter: string, maxKeys: number) {
     super(
-      `Keyed limiter "${limiter}" has ${String(maxKeys)} keys in use, as many as maxKeys allows. Call later, when a ` +
-        `key has refilled, or raise maxKeys.`,
+      `Keyed limiter "${limiter}" holds ${String(maxKeys)} keys, as many as maxKeys allows, and those it has looked ` +
+        `at are in use. Call later, when a key has refilled, or raise maxKeys.`,
     );
     this.limiter = limiter;
     this.maxKeys = maxKeys;

@@ -8,8 +8,8 @@ import { RateLimiter } from "./rate-limiter.js";
 
 export interface KeyedRateLimiterOptions extends RateOptions, LineOptions {
   /**
-   * Most keys in use at once: an integer from 1 up, or Infinity. When that many are, a call for a further key fails
-   * with a KeyLimitError: no key in use is ever reset to make room. A limiter that a caller has kept works on without a
+   * Most keys held at once: an integer from 1 up, or Infinity. A call for a further key fails with a KeyLimitError when
+   * none of up to 1,000 that it looks at can go: no key in use is ever reset to make room. A limiter that a caller has kept works on without a
    * place; its key counts while it is in use. Default Infinity.
    */
   readonly maxKeys?: number | undefined;
@@ -27,8 +27,8 @@ const MOST_SWEPT = 1000;
 /**
  * One budget per key: a tenant, a host, a model. Each key has a {@link RateLimiter} of its own, made at its first use.
  *
- * A key is dropped when that changes nothing: its bucket is full, nobody waits, no pause holds, and its rate is the one
- * that all keys start with. Old keys are looked at when others are asked for, so there is no timer. A limiter that a caller
+ * A key is dropped when that changes nothing: it is open, its bucket is full, nobody waits, no pause holds, and its rate
+ * is the one that all keys start with. Old keys are looked at when others are asked for, so there is no timer. A limiter that a caller
  * has kept works on after its key was dropped, and shares its budget with whoever asks for that key again; only its counts
  * of the past start anew.
  *
@@ -57,7 +57,7 @@ export class KeyedRateLimiter<K> implements Disposable {
   /**
    * The limiter of a key. Keys are compared as those of a Map. After `close` it is a closed one.
    *
-   * @throws KeyLimitError (`KEY_LIMIT`) when the key is new and `maxKeys` keys are in use.
+   * @throws KeyLimitError (`KEY_LIMIT`) when the key is new, `maxKeys` are held, and none that it looks at can go.
    */
   for(key: K): RateLimiter {
     const known = this.#limiters.get(key);

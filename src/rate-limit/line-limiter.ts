@@ -38,7 +38,7 @@ export abstract class LineLimiter<C, R, M extends LocalMeter<C>> implements Disp
 
   protected constructor({ name, clock, maxQueue }: LineSettings, meter: M) {
     this.name = name;
-    const receipt = this.receipt === undefined ? undefined : this.receipt.bind(this);
+    const receipt = this.receipt?.bind(this);
     this.#own = { meter, line: new WaitingLine({ name, clock, maxQueue, meter, receipt }) };
   }
 
@@ -104,8 +104,8 @@ export abstract class LineLimiter<C, R, M extends LocalMeter<C>> implements Disp
   }
 
   /** Whether the line is open and empty, and no pause holds. */
-  protected get rests(): boolean {
-    const { line, meter } = this.#own;
+  protected get isAtRest(): boolean {
+    const { line, meter } = this.#core;
     return !line.isClosed && line.queued === 0 && meter.pausedForMs(this.now) === 0;
   }
 

@@ -25,7 +25,7 @@ export interface Permit<D extends string> {
 }
 
 /** Sets right what was taken: gives back what is above `needed`, and takes what is below it. */
-export type Correct<D extends string> = (taken: Costs<D>, needed: Costs<D>) => void;
+type Correct<D extends string> = (taken: Costs<D>, needed: Costs<D>) => void;
 
 export class BudgetPermit<D extends string> implements Permit<D> {
   readonly costs: Costs<D>;

@@ -19,8 +19,8 @@ export interface RateBudgetStats<D extends string> extends LineStats {
 }
 
 /**
- * Several rates that a call draws from together or not at all: requests and tokens a minute, or two windows of one
- * thing. One line over all of them: first in, first out, whichever dimension is short.
+ * Several rates that a call draws from together or not at all: requests and tokens a minute, or a fast and a slow rate
+ * of one thing. One line over all of them: first in, first out, whichever dimension is short.
  *
  * @example
  * const budget = new RateBudget({
@@ -73,8 +73,8 @@ export class RateBudget<D extends string> extends LineLimiter<Costs<D>, Permit<D
   }
 
   /**
-   * Takes the costs now and returns a permit, or takes nothing and returns undefined. Undefined while anyone waits, and
-   * always for more than a capacity.
+   * Takes the costs now and returns a permit, or takes nothing and returns undefined: while anyone waits, and always for
+   * more than a capacity. Nothing of any dimension is always granted.
    *
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when a dimension is unknown or tokens cannot be.
    * @throws LimiterClosedError (`LIMITER_CLOSED`) when the budget is closed.

@@ -59,7 +59,7 @@ export class RateLimiter extends LineLimiter<number, void, RatedBucket> implemen
   }
 
   /**
-   * Takes `n` tokens now, or nothing. False while anyone waits, and always for more than the capacity.
+   * Takes `n` tokens now, or nothing. False while anyone waits, and always for more than the capacity; 0 is always granted.
    *
    * @param n - Tokens, an integer from 0 up. Default 1.
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when `n` cannot be.
@@ -140,14 +140,15 @@ export class RateLimiter extends LineLimiter<number, void, RatedBucket> implemen
   }
 
   /**
-   * Whether it cannot be told from one that was made now at `rate`: full, nobody waits, no pause holds.
+   * Whether it cannot be told from one that was made now at that rate: open, full, nobody waits, no pause holds.
    *
    * @internal
    */
-  isAsNew({ maxRowsPerSecond, burstWindowSecs }: RateSettings): boolean {
+  isAsNew(start: RateSettings): boolean {
     const { rate } = this.meter;
-    const isSameRate = rate.maxRowsPerSecond === maxRowsPerSecond && rate.burstWindowSecs === burstWindowSecs;
-    return isSameRate && this.rests && this.meter.isFull(this.now);
+    const isSameRate =
+      rate.maxRowsPerSecond === start.maxRowsPerSecond && rate.burstWindowSecs === start.burstWindowSecs;
+    return isSameRate && this.isAtRest && this.meter.isFull(this.now);
   }
 
   protected isFree(n: number): boolean {

@@ -2,13 +2,13 @@ import { type AmbientScope, ambientScope, timeLeftMs } from "../../cancellation/
 import type { Clock } from "../../clock.js";
 import { Deferred } from "../../internal/deferred.js";
 import { Queue } from "../../internal/queue.js";
+import { LimiterClosedError, QueueFullError, WaitTooLongError } from "../errors.js";
+import type { AcquireOptions } from "../limiter.js";
+import { limiterObserver } from "../observer.js";
 import { Alarm } from "./alarm.js";
 import { Census } from "./census.js";
-import { LimiterClosedError, QueueFullError, WaitTooLongError } from "../errors.js";
 import { Exits } from "./exits.js";
-import type { AcquireOptions } from "../limiter.js";
 import { LATE_TIMER_MS, type LineView, type Meter } from "./meter.js";
-import { limiterObserver } from "../observer.js";
 import { ConditionalWaiter, isConditional, Waiter, waitOf } from "./waiter.js";
 
 const GRANTED = Promise.resolve();
@@ -22,7 +22,10 @@ export interface LinePlan<C, R> {
   readonly clock: Clock;
   readonly maxQueue: number;
   readonly meter: Meter<C>;
-  /** Makes what a call gets with its tokens. Without it a call gets the tokens alone. */
+  /**
+   * Makes what a call gets with its tokens; without it a call gets the tokens alone. It is made here, and not by a
+   * `then` of the caller: of a promise in between nobody would mark a rejection as handled.
+   */
   readonly receipt?: ((cost: C) => R) | undefined;
 }
 
@@ -41,7 +44,7 @@ export class WaitingLine<C, R = void> implements LineView<C> {
   readonly #receipt: ((cost: C) => R) | undefined;
   readonly #queue = new Queue<Waiter<C, R>>();
   /** Made for the first caller that needs it: a program may hold a line for each of very many keys. */
-  #exits: Exits<ConditionalWaiter<C, R>> | undefined = undefined;
+  #exits: Exits<C, R> | undefined = undefined;
   readonly #alarm: Alarm;
   readonly #census = new Census();
   #idle: Deferred<void> | undefined = undefined;
@@ -164,7 +167,7 @@ export class WaitingLine<C, R = void> implements LineView<C> {
         this.#dropAll(waiters, reason);
       });
       // First, for it runs code of the signal: when that throws, nothing has changed.
-      this.#exits.open(waiter);
+      this.#exits.follow(waiter);
     }
     this.#census.change(1, now);
     this.#queue.push(waiter);
@@ -232,7 +235,7 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     this.#census.change(-1, now);
     this.#queue.remove(waiter);
     this.#meter.leave(waiter.cost);
-    if (isConditional(waiter)) this.#exits?.close(waiter);
+    if (isConditional(waiter)) this.#exits?.unfollow(waiter);
     if (this.queued > 0) return;
     this.#alarm.clear();
     this.#idle?.resolve();

@@ -13,7 +13,7 @@ describe("maxKeys", () => {
     await expect(refused).rejects.toBeInstanceOf(KeyLimitError);
     await expect(refused).rejects.toMatchObject({ code: "KEY_LIMIT", limiter: "hosts", maxKeys: 2 });
     await expect(refused).rejects.toThrow(
-      'Keyed limiter "hosts" has 2 keys in use, as many as maxKeys allows. Call later, when a key has refilled, or raise maxKeys.',
+      'Keyed limiter "hosts" holds 2 keys, as many as maxKeys allows, and those it has looked at are in use. Call later, when a key has refilled, or raise maxKeys.',
     );
     expect(() => keyed.tryAcquire("c")).toThrow(KeyLimitError);
     expect(() => keyed.for("c")).toThrow(KeyLimitError);
