@@ -11,7 +11,7 @@ export class Dimensions<D extends string> {
 
   /** @throws InvalidArgumentError (`ARGUMENT_INVALID`) when there is none, or for a name that every object has. */
   constructor(dimensions: Readonly<Record<D, unknown>>) {
-    this.names = Object.keys(requireRecord("dimensions", dimensions, "a rate for each dimension")) as D[];
+    this.names = isRecord(dimensions) ? (Object.keys(dimensions) as D[]) : [];
     if (this.names.length === 0)
       throw new InvalidArgumentError("dimensions", "a record of at least one rate", dimensions);
     const unusable = this.names.find((name) => name in Object.prototype);
@@ -34,15 +34,16 @@ export class Dimensions<D extends string> {
     return Object.freeze(complete);
   }
 
-  /** What a record says: its own properties; one that is undefined is as if left out. */
+  /** What a record says; a dimension that is undefined is as if left out. */
   entries<T>(option: string, record: Partial<Record<D, T | undefined>>): [name: D, value: T][] {
-    const entries = Object.entries<T | undefined>(
-      requireRecord(option, record, `an object with ${this.#list()}`),
-    );
-    const unknown = entries.find(([name]) => !this.names.includes(name as D));
-    if (unknown !== undefined)
-      throw new InvalidArgumentError(option, `about ${this.#list()} only`, unknown[0]);
-    return entries.filter(([, value]) => value !== undefined) as [D, T][];
+    if (!isRecord(record) || !speaksOf(record, this.names))
+      throw new InvalidArgumentError(option, `an object with ${this.#list()}`, record);
+    const unknown = Object.keys(record).find((name) => !this.names.includes(name as D));
+    if (unknown !== undefined) throw new InvalidArgumentError(option, `about ${this.#list()} only`, unknown);
+    return this.names.flatMap((name) => {
+      const value = record[name];
+      return value === undefined ? [] : [[name, value]];
+    });
   }
 
   /** A record with what `read` gives for each dimension. */
@@ -55,7 +56,18 @@ export class Dimensions<D extends string> {
   }
 }
 
-function requireRecord<R extends object>(option: string, record: R, requirement: string): R {
-  if (typeof record === "object" && (record as R | null) !== null && !Array.isArray(record)) return record;
-  throw new InvalidArgumentError(option, requirement, record);
+/** Whether it is an object that can have properties for names. */
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Whether a record speaks of dimensions: a promise, a Map or a date has none, and would cost nothing if it were taken
+ * for a record. So it must be a plain object, or have one of the names.
+ */
+function speaksOf(record: object, names: readonly string[]): boolean {
+  const prototype: unknown = Object.getPrototypeOf(record);
+  // Of a plain object of another realm the prototype is another one, but it too has none itself.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isPlain || names.some((name) => name in record);
 }

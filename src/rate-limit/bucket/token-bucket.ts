@@ -195,7 +195,7 @@ export class TokenBucket implements LocalMeter<number> {
   /** Brings cap and pause up to `now`; returns the level then. */
   #settle(now: number): number {
     if (this.#pausedUntil !== undefined && now >= this.#pausedUntil) this.#endPause(this.#pausedUntil);
-    if (this.#heldUntil > this.#since) this.#cut(this.#cap(), Math.min(now, this.#heldUntil));
+    if (this.#heldUntil > this.#since) this.#cutAtHold(Math.min(now, this.#heldUntil));
     const level = this.#at(now);
     if (level <= this.#most) return level;
     this.#level = this.#most;
@@ -207,6 +207,12 @@ export class TokenBucket implements LocalMeter<number> {
   #endPause(at: number): void {
     this.#pausedUntil = undefined;
     this.#cut(Math.min(1000, this.#most), at);
+  }
+
+  // What is above the cap by rounding only stays: to cut it off would begin a new line, and add up rounding, each time.
+  #cutAtHold(at: number): void {
+    const rounding = Math.abs(at) * this.#rate * 2 * Number.EPSILON;
+    if (this.#at(at) > this.#cap() + rounding) this.#cut(this.#cap(), at);
   }
 
   #cut(most: number, now: number): void {

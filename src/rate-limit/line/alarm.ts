@@ -29,14 +29,20 @@ export class Alarm {
     const least = LEAST_DELAY_MS + Math.abs(now) * 2 * Number.EPSILON;
     const delay = Math.min(Math.max(at - now, least), MAX_DELAY_MS);
     this.#at = now + delay;
-    this.#cancel = this.#clock.schedule(delay, () => {
+    let hasRung = false;
+    const cancel = this.#clock.schedule(delay, () => {
+      hasRung = true;
       this.#cancel = undefined;
       this.#ring(this.#clock.now());
     });
+    // A clock that skips the time calls at once, and the next alarm is set already.
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- set by the callback
+    if (!hasRung) this.#cancel = cancel;
   }
 
   clear(): void {
-    this.#cancel?.();
+    const cancel = this.#cancel;
     this.#cancel = undefined;
+    cancel?.();
   }
 }

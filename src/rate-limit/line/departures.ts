@@ -13,8 +13,9 @@ export class Departures<W> implements ScopeListener {
   readonly #leave: (waiters: Iterable<W>, reason: unknown) => void;
   /** One function for all signals: what a signal of its own costs a call is most of what the call costs. */
   readonly #onAbort = (event: Event): void => {
-    const signal = event.target as AbortSignal;
-    this.#end(signal, signal.reason);
+    const signal = event.target as AbortSignal | null;
+    if (signal !== null && this.#followers.has(signal)) this.#end(signal, signal.reason);
+    else this.#endAborted();
   };
 
   /** @param leave - Takes the waiters out of the line; each of them must stop following. */
@@ -47,6 +48,13 @@ export class Departures<W> implements ScopeListener {
 
   scopeEnded(reason: unknown, scope: AmbientScope): void {
     this.#end(scope, reason);
+  }
+
+  /** For signals of another make, which may not be the target of their own event. */
+  #endAborted(): void {
+    for (const source of this.#followers.keys()) {
+      if (isSignal(source) && source.aborted) this.#end(source, source.reason);
+    }
   }
 
   #end(source: Source, reason: unknown): void {

@@ -31,8 +31,11 @@ export class Exits<C, R> {
     return this.#deadlines.earliest();
   }
 
-  /** Takes the earliest deadline out when it is at `limit` or before; whose it was. */
-  takeDue(limit: number): ConditionalWaiter<C, R> | undefined {
-    return this.#deadlines.takeDue(limit);
+  /** Takes the deadlines out that are at `limit` or before, the earliest first; whose they were. */
+  *takeDue(limit: number): Generator<ConditionalWaiter<C, R>, void, void> {
+    for (let waiter = this.#deadlines.takeDue(limit); waiter !== undefined;) {
+      yield waiter;
+      waiter = this.#deadlines.takeDue(limit);
+    }
   }
 }

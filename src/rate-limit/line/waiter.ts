@@ -82,6 +82,20 @@ export class ConditionalWaiter<C, R> extends Waiter<C, R> {
   }
 }
 
+/** Makes a waiter, as small as it can be. @param isWatched - Whether somebody wants to know how long it waits. */
+export function makeWaiter<C, R>(
+  cost: C,
+  now: number,
+  maxWaitMs: number,
+  signal: AbortSignal | undefined,
+  scope: AmbientScope | undefined,
+  isWatched: boolean,
+): Waiter<C, R> {
+  if (signal === undefined && scope === undefined && maxWaitMs === Infinity && !isWatched)
+    return new Waiter(cost);
+  return new ConditionalWaiter(cost, now, maxWaitMs, signal, scope);
+}
+
 export function isConditional<C, R>(waiter: Waiter<C, R>): waiter is ConditionalWaiter<C, R> {
   return waiter instanceof ConditionalWaiter;
 }

@@ -8,26 +8,15 @@ import { limiterObserver } from "../observer.js";
 import { Alarm } from "./alarm.js";
 import { Census } from "./census.js";
 import { Exits } from "./exits.js";
+import type { LinePlan } from "./line-plan.js";
 import { LATE_TIMER_MS, type LineView, type Meter } from "./meter.js";
-import { ConditionalWaiter, isConditional, Waiter, waitOf } from "./waiter.js";
+import { tellGranted, tellLeft } from "./news.js";
+import { type ConditionalWaiter, isConditional, makeWaiter, type Waiter } from "./waiter.js";
 
 const GRANTED = Promise.resolve();
 
 /** Rounding of an estimate, in milliseconds. */
 const ROUNDING_MS = 1e-6;
-
-/** What a line is made of. `C` is what a call asks for, `R` what it gets with its tokens. */
-export interface LinePlan<C, R> {
-  readonly name: string;
-  readonly clock: Clock;
-  readonly maxQueue: number;
-  readonly meter: Meter<C>;
-  /**
-   * Makes what a call gets with its tokens; without it a call gets the tokens alone. It is made here, and not by a
-   * `then` of the caller: of a promise in between nobody would mark a rejection as handled.
-   */
-  readonly receipt?: ((cost: C) => R) | undefined;
-}
 
 /**
  * Callers that wait for a meter, first in, first out. It knows order, who leaves early, and the one timer; what fits
@@ -157,11 +146,7 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     maxWaitMs: number,
   ): Promise<R> {
     const observer = limiterObserver();
-    const conditional =
-      signal !== undefined || scope !== undefined || maxWaitMs !== Infinity || observer !== undefined;
-    const waiter = conditional
-      ? new ConditionalWaiter<C, R>(cost, now, maxWaitMs, signal, scope)
-      : new Waiter<C, R>(cost);
+    const waiter = makeWaiter<C, R>(cost, now, maxWaitMs, signal, scope, observer !== undefined);
     if (isConditional(waiter)) {
       this.#exits ??= new Exits((waiters, reason) => {
         this.#dropAll(waiters, reason);
@@ -173,7 +158,11 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     this.#queue.push(waiter);
     this.#meter.join(cost);
     if (this.queued === 1) this.#meter.lead(cost, now);
-    if (this.queued === 1 || maxWaitMs !== Infinity) this.#setAlarm(now);
+    try {
+      if (this.queued === 1 || maxWaitMs !== Infinity) this.#setAlarm(now);
+    } catch (error) {
+      this.#drop([waiter], () => error, true, now); // a clock that sets no timer
+    }
     observer?.waited({ limiter: this.name, cost });
     return waiter.promise;
   }
@@ -182,53 +171,56 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     for (let head = this.#queue.head; head !== undefined; head = this.#queue.head) {
       // Ended by a signal or scope of which somebody else was told first, who has moved the line.
       const end = isConditional(head) ? head.endedBy : undefined;
-      if (end !== undefined) this.#drop(head, end.reason, now, true);
+      if (end !== undefined) this.#drop([head], () => end.reason, true, now);
       else if (this.#meter.tryTake(head.cost, now)) this.#grant(head, now);
       else return;
-      this.#leadAfter(head, now);
     }
   }
 
-  #grant(waiter: Waiter<C, R>, now: number): void {
+  #grant(head: Waiter<C, R>, now: number): void {
     // First, so that the last caller goes on before those who wait for an idle line.
-    waiter.grant(this.#receipt?.(waiter.cost) as R);
-    this.#takeOut(waiter, now);
+    head.grant(this.#receipt?.(head.cost) as R);
+    this.#takeOut(head, now);
     this.granted += 1;
-    limiterObserver()?.granted({ limiter: this.name, cost: waiter.cost, waitedMs: waitOf(waiter, now) });
+    this.#meter.lead(this.#queue.head?.cost, now);
+    tellGranted(this.name, head, now);
   }
 
   /** Lets those go whose deadline is at `limit` or before; whether there were any. */
   #expire(limit: number, now: number): boolean {
     const head = this.#queue.head;
-    let waiter = this.#exits?.takeDue(limit);
-    if (head === undefined || waiter === undefined) return false;
+    if (head === undefined || this.#exits === undefined || this.#exits.earliest() > limit) return false;
     const more = this.#meter.headWaitMs(head.cost, now);
-    for (; waiter !== undefined; waiter = this.#exits?.takeDue(limit)) {
-      const { maxWaitMs } = waiter;
-      this.#drop(waiter, new WaitTooLongError(this.name, maxWaitMs + more, maxWaitMs), now, false);
-    }
-    this.#leadAfter(head, now);
+    const reasonOf = ({ maxWaitMs }: ConditionalWaiter<C, R>): unknown =>
+      new WaitTooLongError(this.name, maxWaitMs + more, maxWaitMs);
+    this.#drop(this.#exits.takeDue(limit), reasonOf, false, now);
     return true;
   }
 
   #dropAll(waiters: Iterable<Waiter<C, R>>, reason: unknown): void {
     const now = this.clock.now();
-    const head = this.#queue.head;
-    for (const waiter of waiters) this.#drop(waiter, reason, now, true);
-    this.#leadAfter(head, now);
+    this.#drop(waiters, () => reason, true, now);
     this.wake(now);
   }
 
-  /** Names the new head once all who leave together are out: one of them must not cost it what the old head had. */
-  #leadAfter(head: Waiter<C, R> | undefined, now: number): void {
+  #drop<W extends Waiter<C, R>>(
+    waiters: Iterable<W>,
+    reasonOf: (waiter: W) => unknown,
+    handled: boolean,
+    now: number,
+  ): void {
+    const head = this.#queue.head;
+    const gone: [W, unknown][] | undefined = limiterObserver() === undefined ? undefined : [];
+    for (const waiter of waiters) {
+      const reason = reasonOf(waiter);
+      waiter.reject(reason, handled);
+      this.#takeOut(waiter, now);
+      this.aborted += 1;
+      gone?.push([waiter, reason]);
+    }
+    // Once all of them are out: one in between must not cost the new head what the old one had.
     if (this.#queue.head !== head) this.#meter.lead(this.#queue.head?.cost, now);
-  }
-
-  #drop(waiter: Waiter<C, R>, reason: unknown, now: number, handled: boolean): void {
-    this.#takeOut(waiter, now);
-    this.aborted += 1;
-    waiter.reject(reason, handled);
-    limiterObserver()?.left({ limiter: this.name, cost: waiter.cost, waitedMs: waitOf(waiter, now), reason });
+    if (gone !== undefined) tellLeft(this.name, gone, now);
   }
 
   #takeOut(waiter: Waiter<C, R>, now: number): void {

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "@jest/globals";
 import { InvalidArgumentError, RateBudget } from "../../../src/rate-limit/index.js";
 import { ManualClock } from "../../../src/testing/index.js";
@@ -137,15 +138,46 @@ describe("costs that cannot be", () => {
     );
   });
 
-  test("undefined is as if left out; symbols and what is inherited say nothing", async () => {
-    const limiter = budget();
-    const costs = Object.assign(Object.create({ tokens: 9, other: 1 }) as Costs, { [Symbol("key")]: 1 });
-    const permit = await limiter.acquire(Object.assign(costs, { requests: 2, tokens: undefined }));
-    expect(permit.costs).toEqual({ requests: 2, tokens: 0 });
-    expect((await limiter.acquire(new Map([["requests", 1]]) as object as Costs)).costs).toEqual({
+  test("undefined is as if left out, and symbols say nothing", async () => {
+    const costs = { requests: 2, tokens: undefined, [Symbol("key")]: 1 } as Costs;
+    expect((await budget().acquire(costs)).costs).toEqual({ requests: 2, tokens: 0 });
+  });
+
+  test("an instance whose class has a getter for a dimension is a record of it", async () => {
+    class Usage {
+      get tokens(): number {
+        return 5;
+      }
+    }
+    expect((await budget().acquire(new Usage() as unknown as Costs)).costs).toEqual({
       requests: 0,
-      tokens: 0,
+      tokens: 5,
     });
+  });
+
+  const strangers: readonly (readonly [name: string, given: unknown])[] = [
+    ["a promise", Promise.resolve({ tokens: 99 })],
+    ["a Map", new Map([["tokens", 99]])],
+    ["a Set", new Set(["tokens"])],
+    ["a date", new Date(0)],
+    ["an error", new Error("tokens")],
+    ["an array", [99]],
+  ];
+
+  test.each(strangers)("%s is no record, and does not pass as a cost of nothing", async (_, given) => {
+    const limiter = budget();
+    const before = limiter.stats();
+    await expect(limiter.acquire(given as Costs)).rejects.toMatchObject({ option: "costs" });
+    const permit = limiter.tryAcquire({});
+    expect(optionOf(() => permit?.settle(given as Costs))).toBe("actual");
+    expect(limiter.stats()).toEqual(before);
+  });
+
+  test("a plain object of another realm, or without a prototype, is a record", async () => {
+    const foreign = runInNewContext("({ tokens: 3 })") as Costs;
+    expect((await budget().acquire(foreign)).costs).toEqual({ requests: 0, tokens: 3 });
+    const bare = Object.assign(Object.create(null) as Costs, { tokens: 3 });
+    expect((await budget().acquire(bare)).costs).toEqual({ requests: 0, tokens: 3 });
   });
 
   test("setRate names what is wrong, and changes no dimension when the second is bad", () => {
