@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { BudgetRig } from "../support/rate-limit-budget-rig.js";
 import { BadClock, ExactClock, type Misses } from "../support/rate-limit-clocks.js";
+import { KeyedRig, keyedPlan } from "../support/rate-limit-keyed-rig.js";
 import type { LineRig } from "../support/rate-limit-line-rig.js";
 import { Rig } from "../support/rate-limit-rig.js";
 import {
@@ -12,7 +13,6 @@ import {
   setting,
   type Step,
 } from "../support/rate-limit-steps.js";
-import { KeyedRig, keyedPlan } from "./keyed-rig.js";
 
 export type Rounds = Pick<fc.Parameters, "seed" | "numRuns">;
 

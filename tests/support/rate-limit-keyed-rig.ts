@@ -1,27 +1,29 @@
 import fc from "fast-check";
 import { KeyedRateLimiter, LimiterClosedError, type RateLimiter } from "../../src/rate-limit/index.js";
-import { ExactClock, settlePromises } from "../support/rate-limit-clocks.js";
-import { expectSame } from "../support/rate-limit-compare.js";
-import { FARTHEST_MS, goTo } from "../support/rate-limit-line-rig.js";
-import { Rig } from "../support/rate-limit-rig.js";
-import { AT, plan, type Setting, type Step, type Time, type Weights } from "../support/rate-limit-steps.js";
+import { ExactClock, settlePromises } from "./rate-limit-clocks.js";
+import { expectSame } from "./rate-limit-compare.js";
+import { FARTHEST_MS, goTo } from "./rate-limit-line-rig.js";
+import { Rig } from "./rate-limit-rig.js";
+import { AT, plan, type Setting, type Step, type Time, type Weights } from "./rate-limit-steps.js";
 
 const KEYS = 4;
 
-/** What happens to one key, or to the limiter as a whole. */
+/** What happens to one key, or to the limiter as a whole. To set back is to give all keys the rate they began with. */
 export type KeyedStep =
-  { readonly key: number; readonly keeps: boolean; readonly step: Step } | { readonly all: "size" | "close" };
+  | { readonly key: number; readonly keeps: boolean; readonly step: Step }
+  | { readonly all: "size" | "setBack" | "close" };
 
 export function keyedPlan(weights: Weights): fc.Arbitrary<KeyedStep[]> {
   const step = plan(weights, 1).filter((steps) => steps.length === 1);
   const ofKey = fc
     .tuple(fc.nat({ max: KEYS - 1 }), fc.boolean(), step)
     .map(([key, keeps, [first]]) => ({ key, keeps, step: first as Step }));
-  const ofAll = (all: "size" | "close"): fc.Arbitrary<KeyedStep> => fc.constant({ all });
+  const ofAll = (all: "size" | "setBack" | "close"): fc.Arbitrary<KeyedStep> => fc.constant({ all });
   return fc.array(
     fc.oneof(
       { weight: 90, arbitrary: ofKey },
       { weight: 9, arbitrary: ofAll("size") },
+      { weight: 3, arbitrary: ofAll("setBack") },
       { weight: 1, arbitrary: ofAll("close") },
     ),
     { maxLength: 60, size: "max" },
@@ -40,13 +42,19 @@ class KeyRig extends Rig {
  * would differ. Limiters that a caller has kept are used in turn with those that are asked for anew.
  */
 export class KeyedRig {
+  /** How often a key that was asked for had been dropped. */
+  dropped = 0;
+  readonly #setting: Setting;
   readonly #clock = new ExactClock();
   readonly #keyed: KeyedRateLimiter<number>;
   readonly #kept: readonly RateLimiter[][] = Array.from({ length: KEYS }, () => []);
   readonly #rigs: readonly KeyRig[];
+  /** What the keyed limiter last had for each key. */
+  readonly #last: RateLimiter[] = [];
   #turn = 0;
 
   constructor(setting: Setting) {
+    this.#setting = setting;
     this.#keyed = new KeyedRateLimiter<number>({
       maxRowsPerSecond: setting.rate,
       burstWindowSecs: setting.burst,
@@ -62,9 +70,10 @@ export class KeyedRig {
     for (const step of steps) {
       if ("all" in step) {
         if (step.all === "close") return this.#close();
-        expectSame("size is possible", this.#keyed.size <= KEYS, true);
+        if (step.all === "size") expectSame("size is possible", this.#keyed.size <= KEYS, true);
+        else await this.#setBack();
       } else {
-        if (step.keeps) this.#kept[step.key]?.push(this.#keyed.for(step.key));
+        if (step.keeps) this.#kept[step.key]?.push(this.#ask(step.key));
         await this.#doTo(this.#rigs[step.key] as KeyRig, step.step);
       }
     }
@@ -82,6 +91,11 @@ export class KeyedRig {
   async #doTo(rig: KeyRig, step: Step): Promise<void> {
     if (step.do !== "advance") await rig.play([step]);
     else await this.#advance(rig, step.time, FARTHEST_MS);
+  }
+
+  /** A key whose rate was changed can go again. */
+  async #setBack(): Promise<void> {
+    for (const rig of this.#rigs) await rig.play([{ do: "setRate", changes: [this.#setting] }]);
   }
 
   /** All who wait are rejected, and all who come. A closed limiter has no level that anybody could tell. */
@@ -114,6 +128,13 @@ export class KeyedRig {
   #find(key: number): RateLimiter {
     const kept = this.#kept[key] ?? [];
     this.#turn += 1;
-    return kept[this.#turn % (kept.length + 1)] ?? this.#keyed.for(key);
+    return kept[this.#turn % (kept.length + 1)] ?? this.#ask(key);
+  }
+
+  #ask(key: number): RateLimiter {
+    const limiter = this.#keyed.for(key);
+    if (limiter !== (this.#last[key] ?? limiter)) this.dropped += 1;
+    this.#last[key] = limiter;
+    return limiter;
   }
 }
