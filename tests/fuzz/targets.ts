@@ -1,17 +1,15 @@
 import fc from "fast-check";
 import { BudgetRig } from "../support/rate-limit-budget-rig.js";
-import { BadClock, ExactClock, type Misses } from "../support/rate-limit-clocks.js";
+import { clockOf } from "../support/rate-limit-clocks.js";
 import { KeyedRig, keyedPlan } from "../support/rate-limit-keyed-rig.js";
-import type { LineRig } from "../support/rate-limit-line-rig.js";
 import { Rig } from "../support/rate-limit-rig.js";
 import {
-  anyMisses,
+  anyOrNoMisses,
   budgetSetting,
   MIXED,
   MIXED_FOR_BUDGETS,
   plan,
   setting,
-  type Step,
 } from "../support/rate-limit-steps.js";
 
 export type Rounds = Pick<fc.Parameters, "seed" | "numRuns">;
@@ -33,7 +31,6 @@ export interface Report {
 }
 
 const LONGEST = 60;
-const timers = fc.option(anyMisses, { nil: undefined });
 
 async function reported<Ts>(property: fc.IAsyncProperty<Ts>, parameters: Rounds): Promise<Report> {
   const details = await fc.check(property, parameters);
@@ -45,23 +42,13 @@ async function reported<Ts>(property: fc.IAsyncProperty<Ts>, parameters: Rounds)
   };
 }
 
-async function drive(rig: LineRig, steps: readonly Step[], misses: Misses | undefined): Promise<void> {
-  await rig.play(steps);
-  await rig.finish();
-  rig.checkBound(misses === undefined ? 0 : 5);
-}
-
-function clockOf(misses: Misses | undefined): ExactClock | BadClock {
-  return misses === undefined ? new ExactClock() : new BadClock(misses);
-}
-
 const limiter: Target = {
   name: "RateLimiter",
   check: (count, parameters) =>
     reported(
-      fc.asyncProperty(setting, timers, plan(MIXED, LONGEST), async (start, misses, steps) => {
+      fc.asyncProperty(setting, anyOrNoMisses, plan(MIXED, LONGEST), async (start, misses, steps) => {
         count(steps.length);
-        await drive(new Rig(start, clockOf(misses)), steps, misses);
+        await new Rig(start, clockOf(misses)).playOut(steps);
       }),
       parameters,
     ),
@@ -73,11 +60,11 @@ const budgets: Target[] = [1, 2, 3].map((dimensions) => ({
     reported(
       fc.asyncProperty(
         budgetSetting(dimensions),
-        timers,
+        anyOrNoMisses,
         plan(MIXED_FOR_BUDGETS, LONGEST, dimensions),
         async (start, misses, steps) => {
           count(steps.length);
-          await drive(new BudgetRig(start, clockOf(misses)), steps, misses);
+          await new BudgetRig(start, clockOf(misses)).playOut(steps);
         },
       ),
       parameters,

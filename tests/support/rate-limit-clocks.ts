@@ -111,6 +111,11 @@ export class BadClock implements Clock {
   }
 }
 
+/** A clock whose timers miss their time so, or never. */
+export function clockOf(misses: Misses | undefined): ExactClock | BadClock {
+  return misses === undefined ? new ExactClock() : new BadClock(misses);
+}
+
 /** Awaiting the outcome of a call takes a few turns of the microtask queue. */
 export async function settlePromises(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();

@@ -174,6 +174,9 @@ export const tooEarly = fc.record({
 
 export const anyMisses: fc.Arbitrary<Misses> = fc.oneof(slightlyLate, stalled, tooEarly);
 
+/** Undefined for exact timers. */
+export const anyOrNoMisses: fc.Arbitrary<Misses | undefined> = fc.option(anyMisses, { nil: undefined });
+
 /** Everything that a limiter can be asked for. */
 export const MIXED: Weights = {
   acquire: 24,
