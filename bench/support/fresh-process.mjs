@@ -1,11 +1,7 @@
-import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { outputOf, STEADY } from "./node-process.mjs";
 
 const CONTESTANT = fileURLToPath(new URL("contestant.mjs", import.meta.url));
-
-// The garbage is collected on the main thread: helper threads that wait for a free core would count as CPU time.
-const FLAGS = ["--expose-gc", "--single-threaded-gc"];
 
 /** Longer than any contestant takes, on a busy machine too: a caller that is never granted ends the run. */
 const TIME_LIMIT_MS = 180_000;
@@ -19,9 +15,8 @@ const TIME_LIMIT_MS = 180_000;
  * @returns What the contestant returns, through JSON.
  */
 export async function inFreshProcess(scenario, contestant, input = null) {
-  const args = [...FLAGS, CONTESTANT, scenario, contestant, JSON.stringify(input)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: TIME_LIMIT_MS });
-  return JSON.parse(stdout);
+  const args = [scenario, contestant, JSON.stringify(input)];
+  return JSON.parse(await outputOf(CONTESTANT, args, { flags: STEADY, timeLimitMs: TIME_LIMIT_MS }));
 }
 
 /**

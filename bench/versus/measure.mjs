@@ -1,12 +1,8 @@
-import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { errorLine, outputOf, STEADY } from "../support/node-process.mjs";
 import { shuffled } from "./shuffle.mjs";
 
 const CHILD = fileURLToPath(new URL("child.mjs", import.meta.url));
-
-// As in the comparison with floors: collecting garbage must not wait for a free core and count as CPU time.
-const FLAGS = ["--expose-gc", "--single-threaded-gc"];
 
 /** Longer than any job takes at the rate that is asked for: who is not done by then is marked so. */
 const TIME_LIMIT_MS = 60_000;
@@ -51,13 +47,11 @@ export async function measureRow(row, adapters, random) {
 
 async function measureOnce(row, adapter) {
   if (row.measureFromOutside !== undefined) return row.measureFromOutside(adapter);
-  const args = [...FLAGS, CHILD, row.name, adapter.file];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: TIME_LIMIT_MS });
-  return JSON.parse(stdout);
+  const args = [row.name, adapter.file];
+  return JSON.parse(await outputOf(CHILD, args, { flags: STEADY, timeLimitMs: TIME_LIMIT_MS }));
 }
 
 function whyNot(error) {
   if (error.killed) return `not done within ${String(TIME_LIMIT_MS / 1000)} s`;
-  const line = (error.stderr ?? String(error)).split("\n").find((text) => /^\w*Error\b/.test(text));
-  return `failed: ${line ?? "no result"}`;
+  return `failed: ${errorLine(error.stderr ?? String(error)) ?? "no result"}`;
 }

@@ -1,8 +1,7 @@
-import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { budgets } from "../../scripts/budgets.mjs";
 import { bundledSize } from "../../scripts/bundled-size.mjs";
+import { outputOf } from "../support/node-process.mjs";
 
 const IMPORT_ONCE = fileURLToPath(new URL("import-once.mjs", import.meta.url));
 
@@ -15,8 +14,7 @@ export function importRow(group) {
     rounds: 9,
     metrics: [{ key: "ms", label: "ms", better: "less", digits: 1 }],
     async measureFromOutside({ entry }) {
-      const { stdout } = await promisify(execFile)(process.execPath, [IMPORT_ONCE, entry]);
-      return { ms: Number(stdout) };
+      return { ms: Number(await outputOf(IMPORT_ONCE, [entry])) };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { errorLine } from "../../support/node-process.mjs";
 import { isOurs, labelOf } from "./contestants.mjs";
 
 const CHILD = fileURLToPath(new URL("child.mjs", import.meta.url));
@@ -33,7 +34,7 @@ export async function runProbe(fault, position, context) {
   if (found === "") {
     const reason = child.killed
       ? `no result within ${String(TIME_LIMIT_MS / 1000)} s`
-      : lastError(complaints);
+      : (errorLine(complaints) ?? "ended without a result");
     return brokenDown(fault, position, reason);
   }
   const { seen, figure } = JSON.parse(found);
@@ -53,12 +54,4 @@ export function brokenDown(fault, position, reason) {
 function result(fault, position, verdict, figure) {
   const contestant = fault.contestants[position];
   return { fault: fault.name, contestant: labelOf(contestant), ours: isOurs(contestant), verdict, figure };
-}
-
-/** The line of a stack trace that says what went wrong. */
-function lastError(complaints) {
-  const lines = complaints.split("\n").filter((line) => line.trim() !== "");
-  return (
-    lines.find((line) => /^\S*(Error|Exception)\b/.test(line)) ?? lines.at(-1) ?? "ended without a result"
-  );
 }
