@@ -1,8 +1,10 @@
 import { type AcquireOptions, type Permit, RateBudget } from "../../src/rate-limit/index.js";
 import { type BadClock, ExactClock } from "./rate-limit-clocks.js";
+import type { Seen } from "./rate-limit-compare.js";
 import type { Costs } from "./rate-limit-exact-meter.js";
-import { type Correction, LineRig, type LineSetting, type Seen, tokensIn } from "./rate-limit-line-rig.js";
+import { type Correction, LineRig } from "./rate-limit-line-rig.js";
 import { optionsOf } from "./rate-limit-rig.js";
+import { type LineSetting, tokensIn } from "./rate-limit-settings.js";
 import type { RateChange, StepOf } from "./rate-limit-steps.js";
 
 interface Held {

@@ -1,9 +1,7 @@
-import { shapeOf } from "./rate-limit-exact-bucket.js";
 import type { Costs } from "./rate-limit-exact-meter.js";
-import { type LineSetting, tokensIn } from "./rate-limit-line-rig.js";
 import { LimiterModel } from "./rate-limit-model.js";
 import { Rational } from "./rate-limit-rational.js";
-import type { Setting } from "./rate-limit-steps.js";
+import { bucketsOf, type LineSetting, type Setting } from "./rate-limit-settings.js";
 
 export interface Arrival {
   /** Milliseconds after the one before. */
@@ -36,11 +34,7 @@ function placesOf(
   isBudget: boolean,
   arrivals: readonly BudgetArrival[],
 ): number[] {
-  const model = new LimiterModel({
-    buckets: dimensions.map((one) => ({ ...shapeOf(one.rate, one.burst), initialTokens: tokensIn(one) })),
-    isBudget,
-    maxQueue: Infinity,
-  });
+  const model = new LimiterModel({ buckets: bucketsOf(dimensions), isBudget, maxQueue: Infinity });
   let now = 0;
   for (const [id, { gapMs, costs }] of arrivals.entries()) {
     now += gapMs;

@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { KeyedRateLimiter, LimiterClosedError, type RateLimiter } from "../../src/rate-limit/index.js";
 import { ExactClock, settlePromises } from "./rate-limit-clocks.js";
 import { expectSame } from "./rate-limit-compare.js";
-import { FARTHEST_MS, goTo } from "./rate-limit-line-rig.js";
 import { Rig } from "./rate-limit-rig.js";
-import { AT, plan, type Setting, type Step, type Time, type Weights } from "./rate-limit-steps.js";
+import type { Setting } from "./rate-limit-settings.js";
+import { AT, plan, type Step, type Time, type Weights } from "./rate-limit-steps.js";
+import { FARTHEST_MS, goTo } from "./rate-limit-timeline.js";
 
 const KEYS = 4;
 

@@ -1,5 +1,3 @@
-import { Scope } from "../../src/cancellation/index.js";
-import { registry } from "../../src/internal/registry.js";
 import type { BucketStats } from "../../src/rate-limit/bucket/rated-bucket.js";
 import {
   type AcquireOptions,
@@ -8,38 +6,30 @@ import {
   QueueFullError,
   WaitTooLongError,
 } from "../../src/rate-limit/index.js";
-import type { LineStats } from "../../src/rate-limit/line-limiter.js";
-import { BadClock, ExactClock, settlePromises } from "./rate-limit-clocks.js";
-import { EXACT_MS, expectExact, expectSame } from "./rate-limit-compare.js";
+import { inScope } from "./ambient.js";
+import { BadClock, type ExactClock, settlePromises } from "./rate-limit-clocks.js";
+import {
+  compareCounts,
+  compareEstimate,
+  compareOutcome,
+  compareState,
+  EXACT_MS,
+  expectSame,
+  type Seen,
+  type Settled,
+} from "./rate-limit-compare.js";
 import { shapeOf } from "./rate-limit-exact-bucket.js";
 import type { Costs } from "./rate-limit-exact-meter.js";
 import { type Fate, LimiterModel } from "./rate-limit-model.js";
 import { Rational } from "./rate-limit-rational.js";
-import {
-  AT,
-  type Rated,
-  type RateChange,
-  type Step,
-  type StepOf,
-  type Time,
-  type Tokens,
-} from "./rate-limit-steps.js";
+import { bucketsOf, type LineSetting, type Rated } from "./rate-limit-settings.js";
+import { scopeFate, signalFate, type SourceNumbers, Sources } from "./rate-limit-sources.js";
+import { AT, type RateChange, type Step, type StepOf, type Time, type Tokens } from "./rate-limit-steps.js";
+import { FARTHEST_MS, goTo } from "./rate-limit-timeline.js";
 import { Trace } from "./rate-limit-trace.js";
 
 /** Milliseconds of the rate that a window may hold on top when timers are bad. */
 const MADE_UP_MS = 5;
-
-/** No step goes further than this at once: the doubles of later times would be too coarse for a nanosecond. */
-export const FARTHEST_MS = 1e6;
-
-/** How near a step may come to the next event by accident, in milliseconds. */
-const TOO_NEAR_MS = 3e-7;
-
-interface Settled {
-  readonly fate: Fate;
-  readonly at: number;
-  readonly error: unknown;
-}
 
 interface Call {
   readonly costs: Costs;
@@ -48,21 +38,8 @@ interface Call {
   readonly joined: boolean;
 }
 
-/** What can be seen of a limiter or a budget. */
-export interface Seen extends LineStats {
-  readonly buckets: readonly BucketStats[];
-}
-
 /** Steps that set right what was taken. */
 export type Correction = StepOf<"refund" | "charge" | "settle" | "giveBack">;
-
-export interface LineSetting {
-  /** A limiter has one. */
-  readonly dimensions: readonly Rated[];
-  readonly maxQueue: number;
-}
-
-let scopeOfCall: Scope | undefined = undefined;
 
 /**
  * A limiter or a budget and its model, taken through the same steps and compared after each of them.
@@ -78,8 +55,7 @@ export abstract class LineRig {
   /** What was granted of each dimension. */
   protected readonly traces: readonly Trace[];
   readonly #calls = new Map<number, Call>();
-  readonly #signals = new Map<number, AbortController>();
-  readonly #scopes = new Map<number, Scope>();
+  readonly #sources: Sources;
   #rates: readonly Rated[];
   #compared = 0;
   #nextId = 0;
@@ -87,20 +63,17 @@ export abstract class LineRig {
   constructor({ dimensions, maxQueue }: LineSetting, isBudget: boolean, clock: ExactClock | BadClock) {
     this.#rates = dimensions;
     this.clock = clock;
+    this.#sources = new Sources(clock);
     if (clock instanceof BadClock) {
       clock.onFire = () => {
         this.syncNow();
         this.model.wake();
       };
     }
-    const buckets = dimensions.map((one) => ({
-      ...shapeOf(one.rate, one.burst),
-      initialTokens: tokensIn(one),
-    }));
+    const buckets = bucketsOf(dimensions);
     this.model = new LimiterModel({ buckets, isBudget, maxQueue });
     this.model.now = Rational.of(clock.now());
     this.traces = buckets.map((bucket) => new Trace(bucket, clock.now()));
-    registry().ambientScope = () => scopeOfCall;
   }
 
   /** What is driven, as far as all of its kind are alike. */
@@ -164,27 +137,15 @@ export abstract class LineRig {
    */
   acquire(
     tokens: number | Costs,
-    options: { maxWaitMs?: number; timeLeftMs?: number; signal?: number; scope?: number } = {},
+    { maxWaitMs, ...numbers }: SourceNumbers & { readonly maxWaitMs?: number } = {},
   ): number {
     const costs = this.costs(tokens);
-    const { maxWaitMs, timeLeftMs = Infinity, signal } = options;
-    // A scope with a time limit stands alone: what the end of a scope around it does is a test of its own.
-    const scope = timeLeftMs === Infinity ? options.scope : undefined;
     const id = this.#nextId++;
-    const controller = signal === undefined ? undefined : this.#signalOf(signal);
-    const around = timeLeftMs === Infinity ? this.#scopeOf(scope) : this.#limited(timeLeftMs);
-    const follows: Fate[] = [];
-    const over: Fate[] = [];
-    if (signal !== undefined) (controller?.signal.aborted === true ? over : follows).push(signalFate(signal));
-    if (scope !== undefined) (around?.ended === true ? over : follows).push(scopeFate(scope));
+    const { signal, scope, follows, over } = this.#sources.forCall(numbers);
+    const { timeLeftMs = Infinity } = numbers;
     this.model.acquire({ id, costs, maxWaitMs: maxWaitMs ?? Infinity, timeLeftMs, follows, over });
-    // A source that is over is used once more, to see the refusal, and then replaced.
-    if (controller?.signal.aborted === true) this.#signals.delete(signal as number);
-    if (around?.ended === true) this.#scopes.delete(scope as number);
     const before = this.see().queued;
-    scopeOfCall = around;
-    const promise = this.acquireFrom(costs, { signal: controller?.signal, maxWaitMs });
-    scopeOfCall = undefined;
+    const promise = inScope(scope, () => this.acquireFrom(costs, { signal, maxWaitMs }));
     this.#calls.set(id, {
       costs,
       maxWaitMs: maxWaitMs ?? Infinity,
@@ -214,12 +175,12 @@ export abstract class LineRig {
 
   abort(signal: number): void {
     this.model.end(signalFate(signal));
-    this.#signalOf(signal).abort(signalFate(signal));
+    this.#sources.abort(signal);
   }
 
   endScope(scope: number): void {
     this.model.end(scopeFate(scope));
-    this.#scopeOf(scope)?.release(scopeFate(scope));
+    this.#sources.endScope(scope);
   }
 
   pause(ms: number): void {
@@ -253,7 +214,7 @@ export abstract class LineRig {
   compare(): void {
     this.compareOutcomes();
     const seen = this.see();
-    this.#compareState(seen);
+    compareState(this.model, seen, this.#rates);
     this.compareCounts(seen);
     this.#compareEstimate(this.costs(3));
     if (this.traces.length > 1) this.#compareEstimate(this.traces.map((_, index) => (index === 0 ? 0 : 3)));
@@ -263,21 +224,15 @@ export abstract class LineRig {
   compareOutcomes(): void {
     expectSame("calls settled", byNumber(this.settled.keys()), byNumber(this.model.outcomes.keys()));
     expectSame("order of grants", this.order, this.model.order);
-    for (const [id, settled] of [...this.settled].slice(this.#compared)) this.#compareOutcome(id, settled);
+    for (const [id, settled] of [...this.settled].slice(this.#compared)) {
+      compareOutcome(this.model, id, settled, this.#calls.get(id)?.maxWaitMs);
+    }
     this.#compared = this.settled.size;
   }
 
   protected compareCounts(seen: Seen): void {
-    const { model } = this;
-    expectSame("granted", seen.granted, model.granted);
-    expectSame(
-      "grantedTokens",
-      seen.buckets.map((bucket) => bucket.grantedTokens),
-      model.grantedTokens,
-    );
-    expectSame("aborted", seen.aborted, model.left);
-    expectExact("waitedMs", seen.waitedMs, model.waitedMs().toNumber(), EXACT_MS * (1 + this.#nextId));
-    expectSame("timers", this.clock.pending, model.queued > 0 ? 1 : 0);
+    compareCounts(this.model, seen, this.#nextId);
+    expectSame("timers", this.clock.pending, this.model.queued > 0 ? 1 : 0);
   }
 
   /** Lets a change happen that may give tokens back, and notes what came back. */
@@ -314,47 +269,7 @@ export abstract class LineRig {
   }
 
   #compareEstimate(costs: Costs): void {
-    const { model } = this;
-    const estimate = this.estimateFrom(costs);
-    const what = `estimateWaitMs(${String(costs)})`;
-    expectExact(what, estimate, model.closed ? Infinity : model.estimate(costs).toNumber(), EXACT_MS);
-    if (model.closed || this.traces.length === 1) return;
-    const exact = model.exactWait(costs).toNumber();
-    if (estimate > exact + EXACT_MS)
-      throw new Error(`${what}: ${String(estimate)}, but it is ${String(exact)}`);
-  }
-
-  #compareOutcome(id: number, { fate, at, error }: Settled): void {
-    const outcome = this.model.outcomes.get(id);
-    const call = `call ${String(id)}`;
-    expectSame(`fate of ${call}`, fate, outcome?.fate);
-    expectExact(`time of ${call}`, at, outcome?.at.toNumber() ?? NaN, EXACT_MS);
-    if (!(error instanceof WaitTooLongError)) return;
-    const { estimatedWaitMs, maxWaitMs } = error;
-    if (fate === "too long") {
-      expectExact(`estimate for ${call}`, estimatedWaitMs, outcome?.estimateMs?.toNumber() ?? NaN, EXACT_MS);
-    } else {
-      expectSame(`limit of ${call}`, maxWaitMs, this.#calls.get(id)?.maxWaitMs);
-      expectSame(`estimate above the limit of ${call}`, estimatedWaitMs >= maxWaitMs, true);
-    }
-  }
-
-  #compareState({ buckets, queued, pausedForMs }: Seen): void {
-    const { model } = this;
-    const levels = model.meter.levelsAt(model.now);
-    for (const [index, { available, capacity }] of buckets.entries()) {
-      expectSame("capacity", capacity, model.meter.buckets[index]?.capacity.toNumber());
-      const tolerance = ((this.#rates[index]?.rate ?? NaN) * EXACT_MS) / 1000;
-      expectExact(`available of ${String(index)}`, available, levels[index]?.toNumber() ?? NaN, tolerance);
-    }
-    expectSame("queued", queued, model.queued);
-    expectSame(
-      "queuedTokens",
-      buckets.map(({ queuedTokens }) => queuedTokens),
-      model.queuedTokens,
-    );
-    const paused = model.meter.pauseEnd(model.now)?.minus(model.now).toNumber() ?? 0;
-    expectExact("pausedForMs", pausedForMs, paused, EXACT_MS);
+    compareEstimate(this.model, costs, this.estimateFrom(costs));
   }
 
   async #do(step: Step): Promise<void> {
@@ -451,73 +366,6 @@ export abstract class LineRig {
     }
     return error as Fate;
   }
-
-  #signalOf(signal: number): AbortController {
-    const known = this.#signals.get(signal) ?? new AbortController();
-    this.#signals.set(signal, known);
-    return known;
-  }
-
-  #scopeOf(scope: number | undefined): Scope | undefined {
-    if (scope === undefined) return undefined;
-    const known = this.#scopes.get(scope) ?? new Scope();
-    this.#scopes.set(scope, known);
-    return known;
-  }
-
-  #limited(timeLeftMs: number): Scope {
-    return new Scope(undefined, { clock: this.clock, at: this.clock.now() + timeLeftMs });
-  }
-}
-
-/** Moves the time on by `ms` or a little more, for all who share the clock. */
-export async function goTo(
-  rigs: readonly LineRig[],
-  clock: ExactClock | BadClock,
-  ms: number,
-): Promise<void> {
-  let end = clock.now() + ms;
-  if (clock instanceof ExactClock) {
-    // What moves the target for one may bring it to an event of another.
-    for (let before = NaN; end !== before;) {
-      before = end;
-      end = rigs.reduce((target, { model }) => foresee(model, target), end);
-    }
-  }
-  await clock.advance(Math.max(0, end - clock.now()));
-  for (const rig of rigs) rig.syncNow();
-}
-
-/**
- * Takes the model to `target`, event by event. A target that is an event by accident is moved behind it: which side
- * of it a double falls on is nobody's business.
- *
- * @returns The target.
- */
-function foresee(model: LimiterModel, target: number): number {
-  let end = target;
-  for (let event = model.nextEvent(); event !== undefined; event = model.nextEvent()) {
-    const at = event.toNumber();
-    if (at > end + TOO_NEAR_MS) break;
-    if (at > end - TOO_NEAR_MS) end = at + AT;
-    model.now = event;
-    model.wake();
-    model.meter.levelsAt(event);
-  }
-  return end;
-}
-
-/** Tokens in a bucket at the start. */
-export function tokensIn({ rate, burst, filled }: Rated): number {
-  return shapeOf(rate, burst).capacity * filled;
-}
-
-function signalFate(signal: number): Fate {
-  return `signal ${String(signal)}` as Fate;
-}
-
-function scopeFate(scope: number): Fate {
-  return `scope ${String(scope)}` as Fate;
 }
 
 function expectClosed(call: () => unknown): void {

@@ -1,8 +1,10 @@
 import { type AcquireOptions, RateLimiter } from "../../src/rate-limit/index.js";
 import { type BadClock, ExactClock } from "./rate-limit-clocks.js";
+import type { Seen } from "./rate-limit-compare.js";
 import type { Costs } from "./rate-limit-exact-meter.js";
-import { type Correction, LineRig, type Seen, tokensIn } from "./rate-limit-line-rig.js";
-import type { RateChange, Setting } from "./rate-limit-steps.js";
+import { type Correction, LineRig } from "./rate-limit-line-rig.js";
+import { type Setting, tokensIn } from "./rate-limit-settings.js";
+import type { RateChange } from "./rate-limit-steps.js";
 
 /** A RateLimiter and its model. */
 export class Rig extends LineRig {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Misses } from "./rate-limit-clocks.js";
-import type { LineSetting } from "./rate-limit-line-rig.js";
+import type { LineSetting, Setting } from "./rate-limit-settings.js";
 
 /** Rates whose tokens fall on whole milliseconds, on fractions of them, and on times that no double holds. */
 const RATES = [3, 7, 0.1, 2.5, 1 / 3, 0.7, 60 / 7, 1000, 10_000] as const;
@@ -42,18 +42,6 @@ export type Step =
 
 export type StepName = Step["do"];
 export type StepOf<N extends StepName> = N extends StepName ? Extract<Step, { readonly do: N }> : never;
-
-/** The rate of one dimension. */
-export interface Rated {
-  readonly rate: number;
-  readonly burst: number;
-  /** Part of the capacity that is there at the start. */
-  readonly filled: number;
-}
-
-export interface Setting extends Rated {
-  readonly maxQueue: number;
-}
 
 export const rate = fc.constantFrom(...RATES);
 const burst = fc.constantFrom(...WINDOWS);

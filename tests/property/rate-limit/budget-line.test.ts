@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { afterEach, describe, expect, jest, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
-import { registry } from "../../../src/internal/registry.js";
 import { LimiterClosedError, RateBudget, WaitTooLongError } from "../../../src/rate-limit/index.js";
 import { BudgetRig } from "../../support/rate-limit-budget-rig.js";
 import { BadClock, clockOf, ExactClock, settlePromises } from "../../support/rate-limit-clocks.js";
@@ -15,10 +14,6 @@ import {
   plan,
   type Step,
 } from "../../support/rate-limit-steps.js";
-
-afterEach(() => {
-  registry().ambientScope = undefined;
-});
 
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 

@@ -5,7 +5,7 @@ import { BudgetRig } from "../../support/rate-limit-budget-rig.js";
 import { BadClock, ExactClock, settlePromises } from "../../support/rate-limit-clocks.js";
 import { EXACT_MS } from "../../support/rate-limit-compare.js";
 import { type BudgetArrival, exactBudgetPlaces } from "../../support/rate-limit-exact-places.js";
-import type { LineSetting } from "../../support/rate-limit-line-rig.js";
+import type { LineSetting } from "../../support/rate-limit-settings.js";
 import {
   anyMisses,
   budgetSetting,

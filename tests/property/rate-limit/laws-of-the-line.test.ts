@@ -1,17 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { Scope } from "../../../src/cancellation/index.js";
-import { registry } from "../../../src/internal/registry.js";
 import { LimiterClosedError, RateLimiter, WaitTooLongError } from "../../../src/rate-limit/index.js";
+import { inScope } from "../../support/ambient.js";
 import { BadClock, clockOf, ExactClock, settlePromises } from "../../support/rate-limit-clocks.js";
 import { EXACT_MS } from "../../support/rate-limit-compare.js";
 import { Rig } from "../../support/rate-limit-rig.js";
 import { anyMisses, anyOrNoMisses, plan, rate, setting, type Step } from "../../support/rate-limit-steps.js";
-
-afterEach(() => {
-  registry().ambientScope = undefined;
-});
 
 const isAscending = (ids: readonly number[]): boolean =>
   ids.every((id, index) => id > (ids[index - 1] ?? -1));
@@ -424,12 +420,7 @@ function acquireIn(
   n: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  registry().ambientScope = () => scope;
-  try {
-    return limiter.acquire(n, { signal });
-  } finally {
-    registry().ambientScope = undefined;
-  }
+  return inScope(scope, () => limiter.acquire(n, { signal }));
 }
 
 function countListeners({ signal }: AbortController): { signal: AbortSignal; listeners: () => number } {

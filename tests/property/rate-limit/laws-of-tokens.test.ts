@@ -8,15 +8,8 @@ import { type Arrival, exactPlaces } from "../../support/rate-limit-exact-places
 import { Rational } from "../../support/rate-limit-rational.js";
 import { EXACT_MS } from "../../support/rate-limit-compare.js";
 import { Rig } from "../../support/rate-limit-rig.js";
-import {
-  anyMisses,
-  plan,
-  type Setting,
-  setting,
-  slightlyLate,
-  stalled,
-  tooEarly,
-} from "../../support/rate-limit-steps.js";
+import { type Setting, tokensIn } from "../../support/rate-limit-settings.js";
+import { anyMisses, plan, setting, slightlyLate, stalled, tooEarly } from "../../support/rate-limit-steps.js";
 
 const everything = plan({
   acquire: 12,
@@ -41,11 +34,10 @@ const arrivals: fc.Arbitrary<Arrival[]> = fc.array(
 
 /** Makes these calls and says when each was granted. */
 async function grantTimes(clock: BadClock, start: Setting, calls: readonly Arrival[]): Promise<number[]> {
-  const { capacity } = shapeOf(start.rate, start.burst);
   const limiter = new RateLimiter({
     maxRowsPerSecond: start.rate,
     burstWindowSecs: start.burst,
-    initialTokens: capacity * start.filled,
+    initialTokens: tokensIn(start),
     clock,
   });
   const times: number[] = [];

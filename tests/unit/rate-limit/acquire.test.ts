@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { Scope } from "../../../src/cancellation/index.js";
 import { RateLimiter } from "../../../src/rate-limit/index.js";
-import { inScope } from "./support/ambient.js";
+import { inScope } from "../../support/ambient.js";
 import { labels, setUp } from "./support/set-up.js";
 
 describe("the line", () => {

@@ -3,7 +3,7 @@ import { Scope } from "../../../src/cancellation/index.js";
 import { systemClock } from "../../../src/clock.js";
 import { WaitTooLongError } from "../../../src/rate-limit/index.js";
 import { ManualClock } from "../../../src/testing/index.js";
-import { inScope } from "./support/ambient.js";
+import { inScope } from "../../support/ambient.js";
 import { labels, setUp } from "./support/set-up.js";
 
 describe("the end of the scope around", () => {

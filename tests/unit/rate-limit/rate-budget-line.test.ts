@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Scope } from "../../../src/cancellation/index.js";
 import { LimiterClosedError, observeLimiters, RateBudget } from "../../../src/rate-limit/index.js";
-import { inScope } from "./support/ambient.js";
+import { inScope } from "../../support/ambient.js";
 import { SkewedClock, WatchedClock } from "./support/clocks.js";
 import { labels } from "./support/set-up.js";
 import { Trace } from "./support/trace.js";

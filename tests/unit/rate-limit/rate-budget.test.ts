@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { Scope } from "../../../src/cancellation/index.js";
 import { perHour, RateBudget } from "../../../src/rate-limit/index.js";
-import { inScope } from "./support/ambient.js";
+import { inScope } from "../../support/ambient.js";
 import { WatchedClock } from "./support/clocks.js";
 import { labels } from "./support/set-up.js";
 import { Trace } from "./support/trace.js";

@@ -1,5 +1,5 @@
-import type { AmbientScope } from "../../../../src/cancellation/index.js";
-import { registry } from "../../../../src/internal/registry.js";
+import type { AmbientScope } from "../../src/cancellation/index.js";
+import { registry } from "../../src/internal/registry.js";
 
 /** Calls `body` as code that runs in `scope` would be called. Context does this for whole call trees. */
 export function inScope<R>(scope: AmbientScope | undefined, body: () => R): R {
