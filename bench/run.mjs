@@ -6,23 +6,29 @@
  *
  * A goal of speed or size that is missed is printed; a broken promise (law 2, order, one timer) exits with 1.
  */
+import { parseArgs } from "node:util";
 import { machine } from "./support/machine.mjs";
 import { printTable } from "./support/table.mjs";
-import { compare } from "./versus/compare.mjs";
+import { compare } from "./versus/run.mjs";
 import { ROW_NAMES } from "./versus/rows.mjs";
 
 const SCENARIOS = ["uncontended", "backlog", "memory", "aborts", "accuracy", "stall", "ambient"];
-const SEED = /^--seed=(\d+)$/;
 
-const names = process.argv.slice(2).filter((name) => !SEED.test(name));
+const { values, positionals: names } = parseArgs({
+  options: { seed: { type: "string" } },
+  allowPositionals: true,
+});
 const known = [...new Set([...SCENARIOS, ...ROW_NAMES])];
 const unknown = names.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   console.error(`No scenario or row is called ${unknown.join(", ")}. There are: ${known.join(", ")}.`);
   process.exit(2);
 }
-const given = process.argv.map((argument) => SEED.exec(argument)?.[1]).find(Boolean);
-const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+if (!Number.isInteger(seed)) {
+  console.error(`--seed must be a whole number; got "${values.seed}".`);
+  process.exit(2);
+}
 
 console.log(`${machine()}, seed ${String(seed)}`);
 const started = performance.now();

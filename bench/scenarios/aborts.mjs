@@ -3,7 +3,7 @@ import { RateLimiter } from "tidegate/rate-limit";
 import { ManualClock } from "tidegate/testing";
 import { cpuMs } from "../support/cpu-time.mjs";
 import { alternate } from "../support/fresh-process.mjs";
-import { formatRatio, median, ratioOf } from "../support/statistics.mjs";
+import { formatRatio, median, ratioOf, samplesOf } from "../support/statistics.mjs";
 import { goalVerdict, promiseVerdict } from "../support/table.mjs";
 
 const ROUNDS = 3;
@@ -92,14 +92,13 @@ function faultsOf({ rejected, granted, wrong, late }) {
 }
 
 async function msPerRun(prepare) {
-  const samples = [];
-  for (let sample = -WARM_UP; sample < SAMPLES; sample += 1) {
+  const samples = await samplesOf(WARM_UP, SAMPLES, async () => {
     globalThis.gc();
     const wait = prepare();
     const started = cpuMs();
     await abortEveryOther(wait);
-    if (sample >= 0) samples.push(cpuMs() - started);
-  }
+    return cpuMs() - started;
+  });
   return median(samples);
 }
 

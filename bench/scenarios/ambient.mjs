@@ -2,7 +2,7 @@
 import { App, RateLimiter, stop } from "tidegate";
 import { cpuMs } from "../support/cpu-time.mjs";
 import { alternate } from "../support/fresh-process.mjs";
-import { formatRatio, median, ratioOf } from "../support/statistics.mjs";
+import { formatRatio, median, ratioOf, samplesOf } from "../support/statistics.mjs";
 import { goalVerdict, promiseVerdict } from "../support/table.mjs";
 
 const ROUNDS = 5;
@@ -74,9 +74,8 @@ export async function measure() {
  * @returns CPU time for one call, and how many at least had rejected when the next turn of the event loop began.
  */
 async function release(wait) {
-  const samples = [];
   let inOneTurn = WAITERS;
-  for (let sample = -WARM_UP; sample < SAMPLES; sample += 1) {
+  const samples = await samplesOf(WARM_UP, SAMPLES, async () => {
     const reason = new Error("given up");
     let released = 0;
     const count = (error) => {
@@ -88,10 +87,11 @@ async function release(wait) {
     const started = cpuMs();
     abort();
     await Promise.all(counted);
-    if (sample >= 0) samples.push(((cpuMs() - started) * 1000) / WAITERS);
+    const elapsed = cpuMs() - started;
     inOneTurn = Math.min(inOneTurn, await nextTurn);
     await end;
-  }
+    return (elapsed * 1000) / WAITERS;
+  });
   return { us: median(samples), inOneTurn };
 }
 

@@ -2,7 +2,7 @@
 import { RateLimiter } from "tidegate/rate-limit";
 import { cpuMs } from "../support/cpu-time.mjs";
 import { alternate, inFreshProcess } from "../support/fresh-process.mjs";
-import { formatRatio, median, ratioOf } from "../support/statistics.mjs";
+import { formatRatio, median, ratioOf, samplesOf } from "../support/statistics.mjs";
 import { goalVerdict, promiseVerdict } from "../support/table.mjs";
 
 const GOAL = 2;
@@ -89,14 +89,13 @@ export async function measure() {
 async function nsPerWaiter(size, backlog) {
   const repeats = Math.max(1, SAMPLE / size);
   const isLarge = size > SAMPLE;
-  const samples = [];
-  for (let sample = -WARM_UP; sample < (isLarge ? 1 : SAMPLES); sample += 1) {
-    const waiters = sample < 0 ? Math.min(size, SAMPLE) : size;
+  const samples = await samplesOf(WARM_UP, isLarge ? 1 : SAMPLES, async (isWarmUp) => {
+    const waiters = isWarmUp ? Math.min(size, SAMPLE) : size;
     globalThis.gc(); // nobody pays for the garbage of the sample before
     const started = cpuMs();
     for (let count = 0; count < repeats; count += 1) await backlog(waiters);
-    if (sample >= 0) samples.push(((cpuMs() - started) * 1e6) / (repeats * waiters));
-  }
+    return ((cpuMs() - started) * 1e6) / (repeats * waiters);
+  });
   return median(samples);
 }
 

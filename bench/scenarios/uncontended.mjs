@@ -2,7 +2,7 @@
 import { RateLimiter } from "tidegate/rate-limit";
 import { cpuMs } from "../support/cpu-time.mjs";
 import { alternate } from "../support/fresh-process.mjs";
-import { formatRatio, median, ratioOf } from "../support/statistics.mjs";
+import { formatRatio, median, ratioOf, samplesOf } from "../support/statistics.mjs";
 import { goalVerdict } from "../support/table.mjs";
 
 const ROUNDS = 5;
@@ -54,13 +54,11 @@ export async function measure() {
 
 /** Nanoseconds for one await of what `call` returns: the median of many samples. */
 async function nsPerCall(call) {
-  const samples = [];
-  for (let sample = -WARM_UP; sample < SAMPLES; sample += 1) {
+  const samples = await samplesOf(WARM_UP, SAMPLES, async () => {
     const started = cpuMs();
     for (let count = 0; count < CALLS; count += 1) await call();
-    const elapsed = cpuMs() - started;
-    if (sample >= 0) samples.push((elapsed * 1e6) / CALLS);
-  }
+    return ((cpuMs() - started) * 1e6) / CALLS;
+  });
   return median(samples);
 }
 

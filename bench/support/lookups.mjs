@@ -1,10 +1,10 @@
 /**
  * Makes the adapter's `lookUp` for a library whose scope is entered by a function and whose lookup is a plain call.
  *
- * @param {(body: () => unknown) => unknown} run Calls `body` in the scope.
  * @param {() => { n: number }} get Finds the value.
+ * @param {(body: () => unknown) => unknown} [run] Calls `body` in the scope. A container that is at hand needs none.
  */
-export function lookUpIn(run, get) {
+export function lookUpIn(get, run = (body) => body()) {
   return (count, afterAwait) => {
     const lookups = () => {
       let sum = 0;

@@ -16,11 +16,19 @@ export function ensurePeers() {
   execFileSync("npm", args, { stdio: ["ignore", "ignore", "inherit"] });
 }
 
+/** The name and the version of tidegate. */
+export function ownVersion() {
+  return nameAndVersion(new URL("../../package.json", import.meta.url));
+}
+
 /** The name and the version of a peer, by the name under which it is installed: "p-queue-9" is p-queue 9. */
 export function peerVersion(name) {
-  const file = new URL(`node_modules/${name}/package.json`, PEERS);
-  const { name: ownName, version } = JSON.parse(readFileSync(file, "utf8"));
-  return `${ownName} ${version}`;
+  return nameAndVersion(new URL(`node_modules/${name}/package.json`, PEERS));
+}
+
+function nameAndVersion(file) {
+  const { name, version } = JSON.parse(readFileSync(file, "utf8"));
+  return `${name} ${version}`;
 }
 
 function isInstalled() {

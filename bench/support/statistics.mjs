@@ -1,3 +1,19 @@
+/**
+ * Samples of a measurement, after some that only warm up.
+ *
+ * @param {number} warmUp How many of those come first.
+ * @param {number} count
+ * @param {(isWarmUp: boolean) => T | Promise<T>} run Takes one sample.
+ * @template T
+ * @returns {Promise<T[]>}
+ */
+export async function samplesOf(warmUp, count, run) {
+  for (let sample = 0; sample < warmUp; sample += 1) await run(true);
+  const samples = [];
+  while (samples.length < count) samples.push(await run(false));
+  return samples;
+}
+
 /** The middle value; the mean of the two in the middle when their number is even. */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);

@@ -1,5 +1,5 @@
 import { cpuMs } from "../support/cpu-time.mjs";
-import { median } from "../support/statistics.mjs";
+import { median, samplesOf } from "../support/statistics.mjs";
 
 const LOOKUPS = 200_000;
 const WARM_UP = 2;
@@ -12,12 +12,12 @@ const SAMPLES = 7;
  * @param {boolean} afterAwait
  */
 export async function nsPerLookup({ lookUp }, afterAwait) {
-  const samples = [];
-  for (let sample = -WARM_UP; sample < SAMPLES; sample += 1) {
+  const samples = await samplesOf(WARM_UP, SAMPLES, async () => {
     const started = cpuMs();
     const sum = await lookUp(LOOKUPS, afterAwait);
-    if (sample >= 0) samples.push(((cpuMs() - started) * 1e6) / LOOKUPS);
+    const elapsed = cpuMs() - started;
     if (sum !== LOOKUPS) throw new Error("The lookups have found something else.");
-  }
+    return (elapsed * 1e6) / LOOKUPS;
+  });
   return median(samples);
 }

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { peerVersion } from "../../support/peers.mjs";
+import { ownVersion, peerVersion } from "../../support/peers.mjs";
 
 /**
  * @typedef {object} Contestant
@@ -28,10 +27,7 @@ export function labelOf(contestant) {
 }
 
 function nameOf(contestant) {
-  if (isOurs(contestant)) {
-    const file = new URL("../../../package.json", import.meta.url);
-    return `tidegate ${JSON.parse(readFileSync(file, "utf8")).version}`;
-  }
+  if (isOurs(contestant)) return ownVersion();
   // What is no package for Node.js has no version here.
   return contestant.make === undefined ? contestant.library : peerVersion(contestant.library);
 }

@@ -9,10 +9,7 @@ export default {
   open(value) {
     const { cradle } = createContainer().register({ value: asValue(value) });
     return {
-      lookUp: lookUpIn(
-        (body) => body(),
-        () => cradle.value,
-      ),
+      lookUp: lookUpIn(() => cradle.value),
     };
   },
   async startAndStop(resources) {

@@ -11,10 +11,7 @@ export default {
     const container = new Container();
     container.bind(id).toConstantValue(value);
     return {
-      lookUp: lookUpIn(
-        (body) => body(),
-        () => container.get(id),
-      ),
+      lookUp: lookUpIn(() => container.get(id)),
     };
   },
   async startAndStop(resources) {

@@ -9,10 +9,7 @@ export default {
   open(value) {
     const container = createContainer().add({ value: () => value });
     return {
-      lookUp: lookUpIn(
-        (body) => body(),
-        () => container.get("value"),
-      ),
+      lookUp: lookUpIn(() => container.get("value")),
     };
   },
   async startAndStop(resources) {

@@ -11,15 +11,12 @@ export default {
     const container = new Container().bind({ provide: token, useValue: value });
     if (!ambient)
       return {
-        lookUp: lookUpIn(
-          (body) => body(),
-          () => container.get(token),
-        ),
+        lookUp: lookUpIn(() => container.get(token)),
       };
     // Only what the container builds may call inject().
     const built = new InjectionToken("built");
     const run = (body) => container.bind({ provide: built, useFactory: body, async: true }).getAsync(built);
-    return { lookUp: lookUpIn(run, () => inject(token)) };
+    return { lookUp: lookUpIn(() => inject(token), run) };
   },
   asyncValue(build) {
     const token = new InjectionToken("value");

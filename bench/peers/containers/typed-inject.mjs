@@ -9,10 +9,7 @@ export default {
   open(value) {
     const injector = createInjector().provideValue("value", value);
     return {
-      lookUp: lookUpIn(
-        (body) => body(),
-        () => injector.resolve("value"),
-      ),
+      lookUp: lookUpIn(() => injector.resolve("value")),
     };
   },
   async startAndStop(resources) {

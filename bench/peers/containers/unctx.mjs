@@ -9,7 +9,7 @@ export default {
   uses: "`createContext({ asyncContext: true, AsyncLocalStorage })`, `use()`",
   open(value) {
     const context = createContext({ asyncContext: true, AsyncLocalStorage });
-    return { lookUp: lookUpIn((body) => context.call(value, body), context.use) };
+    return { lookUp: lookUpIn(context.use, (body) => context.call(value, body)) };
   },
   cannot: {
     "start-stop": "holds one value and closes nothing",

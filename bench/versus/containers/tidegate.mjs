@@ -18,8 +18,8 @@ export default {
     await environment.start();
     return {
       lookUp: lookUpIn(
-        (body) => environment.run(body),
         () => useContext(key),
+        (body) => environment.run(body),
       ),
     };
   },

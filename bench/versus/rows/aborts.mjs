@@ -1,5 +1,5 @@
 import { cpuMs } from "../../support/cpu-time.mjs";
-import { limiterThat, plainLimiter } from "../calls.mjs";
+import { plainLimiter } from "../calls.mjs";
 
 const CALLERS = 10_000;
 const IDLE = { rate: 1 / 60, burst: 1, waits: true };
@@ -34,7 +34,7 @@ async function cpuPerCaller(adapter) {
 }
 
 async function fifthInLine(adapter) {
-  const call = await limiterThat(adapter, SLOW, () => undefined);
+  const call = await plainLimiter(adapter, SLOW);
   await call();
   const started = performance.now();
   const { leaving, controllers } = await queue(call, AHEAD, () => true);

@@ -1,12 +1,11 @@
 import { overshoot } from "../../support/grants.mjs";
+import { OVERSHOOT } from "../overshoot.mjs";
 import { flood, limiterThat } from "../calls.mjs";
 
 const SHAPE = { rate: 1_000, burst: 10, waits: true };
 const CALLERS = 600;
 const STALL_AFTER_MS = 200;
 const STALL_MS = 200;
-/** As in accuracy. */
-const TOLERANCE = 1;
 
 /** @type {Omit<import("../rows.mjs").Row, "name">} */
 export default {
@@ -16,14 +15,7 @@ export default {
   note: "tidegate makes up for the tail of a late timer, up to 5 ms, which are 5 tokens at this rate, so that late timers cost a backlog no speed.",
   rounds: 3,
   metrics: [
-    {
-      key: "over",
-      label: "tokens too many, worst window",
-      better: "less",
-      digits: 1,
-      ratio: false,
-      enough: TOLERANCE,
-    },
+    OVERSHOOT,
     { key: "lostMs", label: "time lost, ms", better: "less", ratio: false, onlyIf: "over" },
   ],
   async measure(adapter) {

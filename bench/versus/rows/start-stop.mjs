@@ -1,5 +1,5 @@
 import { cpuMs } from "../../support/cpu-time.mjs";
-import { median } from "../../support/statistics.mjs";
+import { median, samplesOf } from "../../support/statistics.mjs";
 
 const RESOURCES = 10;
 const CYCLES = 200;
@@ -22,12 +22,11 @@ export default {
     if (closed.length !== RESOURCES) throw new Error(`${String(closed.length)} resources were closed.`);
     const lastFirst = closed.every((value, index) => value === RESOURCES - 1 - index);
     const idle = resources(() => undefined);
-    const samples = [];
-    for (let sample = -WARM_UP; sample < SAMPLES; sample += 1) {
+    const samples = await samplesOf(WARM_UP, SAMPLES, async () => {
       const started = cpuMs();
       for (let cycle = 0; cycle < CYCLES; cycle += 1) await adapter.startAndStop(idle);
-      if (sample >= 0) samples.push(((cpuMs() - started) * 1000) / CYCLES);
-    }
+      return ((cpuMs() - started) * 1000) / CYCLES;
+    });
     return { us: median(samples), lastFirst };
   },
 };

@@ -1,5 +1,5 @@
 import { cpuMs } from "../../support/cpu-time.mjs";
-import { median } from "../../support/statistics.mjs";
+import { median, samplesOf } from "../../support/statistics.mjs";
 import { plainLimiter } from "../calls.mjs";
 
 const SHAPE = { rate: 100_000, burst: 100_000, waits: false };
@@ -22,9 +22,7 @@ export default {
     { key: "ns", label: "time, ns", better: "less" },
   ],
   async measure(adapter) {
-    const cpu = [];
-    const clock = [];
-    for (let sample = -WARM_UP; sample < SAMPLES; sample += 1) {
+    const samples = await samplesOf(WARM_UP, SAMPLES, async () => {
       const call = await plainLimiter(adapter, SHAPE);
       const cpuBefore = cpuMs();
       const started = performance.now();
@@ -34,10 +32,8 @@ export default {
         calls += BATCH;
       } while (calls < CALLS && performance.now() - started < SAMPLE_MS);
       const elapsed = performance.now() - started;
-      if (sample < 0) continue;
-      cpu.push(((cpuMs() - cpuBefore) * 1e6) / calls);
-      clock.push((elapsed * 1e6) / calls);
-    }
-    return { cpuNs: median(cpu), ns: median(clock) };
+      return { cpuNs: ((cpuMs() - cpuBefore) * 1e6) / calls, ns: (elapsed * 1e6) / calls };
+    });
+    return { cpuNs: median(samples.map(({ cpuNs }) => cpuNs)), ns: median(samples.map(({ ns }) => ns)) };
   },
 };

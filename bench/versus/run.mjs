@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { format } from "prettier";
-import { ensurePeers, peerVersion } from "../support/peers.mjs";
+import { ensurePeers, ownVersion, peerVersion } from "../support/peers.mjs";
 import { machine } from "../support/machine.mjs";
 import { adaptersOf } from "./adapters.mjs";
 import { measureRow } from "./measure.mjs";
@@ -9,8 +9,7 @@ import { contestantsReport, lagReport, rowReport } from "./report.mjs";
 import { loadRows } from "./rows.mjs";
 import { randomNumbers } from "./shuffle.mjs";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PAGE = `${ROOT}docs/comparison.md`;
+const PAGE = fileURLToPath(new URL("../../docs/comparison.md", import.meta.url));
 const HEADINGS = { limiters: "Rate limiters", containers: "Context and containers" };
 
 /**
@@ -63,8 +62,7 @@ async function page(results, seed) {
 }
 
 function versionOf({ name }) {
-  if (name !== "tidegate") return peerVersion(name);
-  return `tidegate ${JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")).version}`;
+  return name === "tidegate" ? ownVersion() : peerVersion(name);
 }
 
 /** As `npm run format` wants it. */
