@@ -1,6 +1,6 @@
 /** Those who wait leave; then somebody comes, who should wait as if they had never been there. */
-import { LATE, short, within } from "../support/jobs.mjs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LATE, short, within } from "../support/jobs.mjs";
 
 const LIMIT = 2;
 const WINDOW_MS = 2_000;

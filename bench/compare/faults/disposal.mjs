@@ -39,7 +39,7 @@ export const faults = [
         if (FAILING.includes(name)) throw new Error(`cannot close ${name}`);
       };
       const chain = await make(NAMES, close);
-      let messages = [];
+      let messages = "";
       try {
         await chain.dispose();
       } catch (error) {

@@ -6,6 +6,8 @@ const LIMIT = 10;
 const WINDOW_MS = 500;
 /** Six windows; a fair line grants the large request after one. */
 const PATIENCE_MS = 3_000;
+/** More than the bucket holds. */
+const LARGER = 2 * LIMIT;
 /** Ten small ones come in the time of one token. */
 const SMALL_EVERY_MS = 5;
 
@@ -51,7 +53,7 @@ export const faults = [
       const askedAt = performance.now();
       const job = () => performance.now() - askedAt;
       try {
-        const grantedMs = await within(runner.run(job, { cost: 2 * LIMIT }), PATIENCE_MS);
+        const grantedMs = await within(runner.run(job, { cost: LARGER }), PATIENCE_MS);
         return { grantedMs: grantedMs === LATE ? null : grantedMs };
       } catch (error) {
         return { grantedMs: null, refusal: error.message };
@@ -62,7 +64,7 @@ export const faults = [
     seen: ({ grantedMs }) => grantedMs === null || grantedMs < 0.9 * WINDOW_MS,
     figure: ({ grantedMs, refusal }) =>
       refusal === undefined
-        ? `20 tokens of a bucket of 10: ${grantedOrNot(grantedMs)}; due after ${String(WINDOW_MS)}`
+        ? `${String(LARGER)} tokens of a bucket of ${String(LIMIT)}: ${grantedOrNot(grantedMs)}; due after ${String(WINDOW_MS)}`
         : `refused: ${refusal}`,
   },
 ];

@@ -31,7 +31,12 @@ export const faults = [
     untilExit: true,
     contestants: [
       { library: "async-sema", make: "perWindow" },
-      { library: "@tanstack/pacer", module: "pacer", make: "perWindow", setting: "AsyncRateLimiter" },
+      {
+        library: "@tanstack/pacer",
+        module: "tanstack-pacer",
+        make: "perWindow",
+        setting: "AsyncRateLimiter",
+      },
       { library: "tidegate", module: "limiter", make: "bucket" },
     ],
     async probe(make) {

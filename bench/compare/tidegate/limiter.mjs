@@ -1,8 +1,8 @@
-import { RateLimiter } from "tidegate/rate-limit";
+import { KeyedRateLimiter, RateLimiter } from "tidegate/rate-limit";
 
 /**
- * At most `limit` in every window of that length, as the documents advise: a burst of 2, and the rest as the rate. (A
- * bucket grants its burst plus what the rate gives in the window.)
+ * At most `limit` in every window of that length: a burst of 2, and the rest as the rate. (docs/guide.md, "Several rates
+ * at once": burst + rate * window add up to what the service allows in one window.)
  */
 export function inWindow({ limit, windowMs }) {
   const burst = 2;
@@ -16,12 +16,12 @@ export function spaced({ limit, windowMs }) {
 }
 
 /** A full bucket of `limit` tokens that refills in `windowMs`. */
-export function bucket({ limit, windowMs }) {
-  return runner(bucketOf({ limit, windowMs }));
+export function bucket(options) {
+  return runner(bucketOf(options));
 }
 
 export function perSecond({ rate }) {
-  return runner(new RateLimiter({ maxRowsPerSecond: rate, burstWindowSecs: 0 }));
+  return spaced({ limit: rate, windowMs: 1_000 });
 }
 
 /** The same bucket for large requests among small ones, which take a token if there is one. */
@@ -36,12 +36,8 @@ export function smallOnesWait(options) {
   return { take: (count) => limiter.acquire(count), takeSmall: () => void limiter.acquire() };
 }
 
-export async function keyed({ limit, windowMs }) {
-  const { KeyedRateLimiter } = await import("tidegate/rate-limit");
-  const limiter = new KeyedRateLimiter({
-    maxRowsPerSecond: (limit * 1000) / windowMs,
-    burstWindowSecs: windowMs / 1000,
-  });
+export function keyed(options) {
+  const limiter = new KeyedRateLimiter(optionsOf(options));
   return { acquire: (key) => limiter.acquire(key), countKeys: () => limiter.size };
 }
 
@@ -60,11 +56,12 @@ export function client(fetch) {
   };
 }
 
-function bucketOf({ limit, windowMs }) {
-  return new RateLimiter({
-    maxRowsPerSecond: (limit * 1000) / windowMs,
-    burstWindowSecs: windowMs / 1000,
-  });
+function bucketOf(options) {
+  return new RateLimiter(optionsOf(options));
+}
+
+function optionsOf({ limit, windowMs }) {
+  return { maxRowsPerSecond: (limit * 1000) / windowMs, burstWindowSecs: windowMs / 1000 };
 }
 
 function runner(limiter) {
