@@ -1,4 +1,5 @@
 import { asFunction, createContainer } from "awilix";
+import adapter from "../containers/awilix.mjs";
 
 export function chain(names, close) {
   const container = createContainer();
@@ -14,8 +15,4 @@ export function chain(names, close) {
   return { dispose: () => container.dispose() };
 }
 
-export function lazy(make) {
-  const container = createContainer();
-  container.register({ value: asFunction(make).singleton() });
-  return () => container.resolve("value");
-}
+export const lazy = adapter.asyncValue;

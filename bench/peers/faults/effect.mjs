@@ -1,5 +1,6 @@
-import { Context, Effect, Fiber, Layer, ManagedRuntime } from "effect";
+import { Effect, Fiber, Layer, ManagedRuntime } from "effect";
 import { RateLimiter, Redis } from "effect/persistence";
+import adapter from "../containers/effect.mjs";
 import { connect } from "./redis.mjs";
 
 /** A full bucket of `limit` tokens that refills in `windowMs`. */
@@ -21,12 +22,7 @@ export function overRedis({ redisPort, ...options }) {
   return runnerOver(store, options);
 }
 
-export function lazy(make) {
-  const key = Context.Service("compare/lazy");
-  const value = Effect.tryPromise({ try: make, catch: (error) => error });
-  const runtime = ManagedRuntime.make(Layer.effect(key, value));
-  return () => runtime.runPromise(key);
-}
+export const lazy = adapter.asyncValue;
 
 function runnerOver(store, { limit, windowMs }) {
   const runtime = ManagedRuntime.make(Layer.provide(RateLimiter.layer, store));

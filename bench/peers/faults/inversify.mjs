@@ -1,5 +1,6 @@
 import "reflect-metadata";
 import { Container } from "inversify";
+import adapter from "../containers/inversify.mjs";
 
 export function chain(names, close) {
   const container = new Container();
@@ -14,8 +15,4 @@ export function chain(names, close) {
   return { dispose: () => container.unbindAllAsync() };
 }
 
-export function lazy(make) {
-  const container = new Container();
-  container.bind("value").toDynamicValue(make).inSingletonScope();
-  return () => container.getAsync("value");
-}
+export const lazy = adapter.asyncValue;

@@ -1,4 +1,5 @@
 import { createContainer } from "iti";
+import adapter from "../containers/iti.mjs";
 
 export function chain(names, close) {
   let container = createContainer();
@@ -11,7 +12,4 @@ export function chain(names, close) {
   return { dispose: () => container.disposeAll() };
 }
 
-export function lazy(make) {
-  const container = createContainer().add({ value: make });
-  return () => container.get("value");
-}
+export const lazy = adapter.asyncValue;
