@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { shareOf } from "../support/hash.js";
-import { Quota, type QuotaRate } from "../support/quota.js";
+import { Quota, type QuotaRate, takeAll } from "../support/quota.js";
 import { type Service, startService } from "../support/service.js";
 import { estimateTokens } from "./prompts.js";
 
@@ -26,15 +26,7 @@ export function startModelService(quota: ModelQuota): Promise<Service> {
   const requests = new Quota(quota.requests);
   const tokens = new Quota(quota.tokens);
   return startService({
-    admit(prompt) {
-      const used = tokensUsed(prompt);
-      const admitted = requests.has(1) && tokens.has(used);
-      if (admitted) {
-        requests.take(1);
-        tokens.take(used);
-      }
-      return admitted;
-    },
+    admit: (prompt) => takeAll([requests, 1], [tokens, tokensUsed(prompt)]),
     async answer(prompt): Promise<Completion> {
       await setTimeout(20 + 40 * shareOf(`time of ${prompt}`));
       return { text: "As high as yesterday.", usage: { total_tokens: tokensUsed(prompt) } };

@@ -3,7 +3,7 @@ import { shareOf } from "../support/hash.js";
 /** Letters a token, as a client counts that has no tokenizer. */
 const LETTERS = 4;
 
-export const FEWEST_TOKENS = 100;
+const FEWEST_TOKENS = 100;
 export const MOST_TOKENS = 300;
 
 /** Texts of about `FEWEST_TOKENS` to `MOST_TOKENS` tokens, the same in every run. */

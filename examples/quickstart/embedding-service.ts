@@ -1,4 +1,5 @@
-import { Quota, type QuotaRate } from "../support/quota.js";
+import { shareOf } from "../support/hash.js";
+import { Quota, type QuotaRate, takeAll } from "../support/quota.js";
 import { type Service, startService } from "../support/service.js";
 
 const DIMENSIONS = 16;
@@ -7,11 +8,7 @@ const DIMENSIONS = 16;
 export function startEmbeddingService(rate: QuotaRate): Promise<Service> {
   const requests = new Quota(rate);
   return startService({
-    admit() {
-      const admitted = requests.has(1);
-      if (admitted) requests.take(1);
-      return admitted;
-    },
+    admit: () => takeAll([requests, 1]),
     answer: (text) => ({ embedding: embed(text) }),
     quotaUsedIn: (seconds) => requests.usedIn(seconds),
   });
@@ -21,9 +18,8 @@ export function startEmbeddingService(rate: QuotaRate): Promise<Service> {
 function embed(text: string): number[] {
   const vector = new Array<number>(DIMENSIONS).fill(0);
   for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
-    let hash = 0;
-    for (const letter of word) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) >>> 0;
-    vector[hash % DIMENSIONS] = (vector[hash % DIMENSIONS] ?? 0) + 1;
+    const place = Math.floor(shareOf(word) * DIMENSIONS);
+    vector[place] = (vector[place] ?? 0) + 1;
   }
   const length = Math.hypot(...vector) || 1;
   return vector.map((value) => value / length);

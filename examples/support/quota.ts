@@ -8,12 +8,12 @@ export interface QuotaRate {
 
 /** A quota as a service keeps it, by a limiter that is not tidegate's. */
 export class Quota {
-  readonly rate: QuotaRate;
+  readonly #rate: QuotaRate;
   readonly #bucket: TokenBucket;
   #taken = 0;
 
   constructor(rate: QuotaRate) {
-    this.rate = rate;
+    this.#rate = rate;
     this.#bucket = new TokenBucket({
       bucketSize: rate.burst,
       tokensPerInterval: rate.perSecond,
@@ -33,6 +33,13 @@ export class Quota {
 
   /** What was taken as a share of what was allowed in so many seconds. */
   usedIn(seconds: number): number {
-    return this.#taken / (this.rate.burst + this.rate.perSecond * seconds);
+    return this.#taken / (this.#rate.burst + this.#rate.perSecond * seconds);
   }
+}
+
+/** Takes all that is asked, or nothing when one of the quotas has no room for it; whether it was taken. */
+export function takeAll(...asked: readonly (readonly [Quota, number])[]): boolean {
+  const fits = asked.every(([quota, count]) => quota.has(count));
+  if (fits) for (const [quota, count] of asked) quota.take(count);
+  return fits;
 }
