@@ -37,6 +37,11 @@ export const systemClock: Clock = {
   [SYSTEM]: true,
 } as Clock;
 
+/** Milliseconds since 1970, by the clock on the wall: for dates that others write, and for nothing else. */
+export function wallClockMs(): number {
+  return Date.now();
+}
+
 /** Whether times read from one can be compared with times read from the other. */
 export function isSameClock(a: Clock, b: Clock): boolean {
   // Each copy of the package has a system clock object of its own; all of them read the same time.

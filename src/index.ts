@@ -31,8 +31,10 @@ export {
 } from "./rate-limit/index.js";
 export type {
   AcquireOptions,
+  AnyBudget,
   BucketOptions,
   BucketStats,
+  CostAt,
   KeyedRateLimiterOptions,
   Limiter,
   LimiterEvent,

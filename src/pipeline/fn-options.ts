@@ -1,7 +1,7 @@
 import { type ContextKey, requireKey } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
 import { requireFunction, requireLimit, requireObject } from "../internal/checks.js";
-import type { Limiter, RateBudget } from "../rate-limit/index.js";
+import type { AnyBudget, CostAt, Limiter } from "../rate-limit/index.js";
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any signature is kept
 export type AnyFunction = (...args: any[]) => any;
@@ -16,12 +16,6 @@ export interface CorrectableLimiter extends Limiter {
   refund(n: number): unknown;
   charge(n: number): unknown;
 }
-
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a budget of any dimensions
-export type AnyBudget = RateBudget<any>;
-
-/** What a call costs at a limiter: a number of tokens; at a budget: tokens of the dimensions that are named. */
-export type CostAt<L> = L extends RateBudget<infer D> ? Partial<Record<D, number | undefined>> : number;
 
 /** A rate limit whose cost depends on the call. */
 export interface FnRateLimit<F extends AsyncFunction, L extends Limiter | AnyBudget> {

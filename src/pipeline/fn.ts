@@ -2,9 +2,8 @@ import { bindGenerator, currentFrame } from "../context/index.js";
 import { requireFunction } from "../internal/checks.js";
 import { imitate } from "../internal/imitate.js";
 import { defaultEnvironment } from "../lifespan/index.js";
-import type { Limiter } from "../rate-limit/index.js";
+import type { AnyBudget, Limiter } from "../rate-limit/index.js";
 import {
-  type AnyBudget,
   type AnyFunction,
   type AsyncFunction,
   type FnNameOptions,

@@ -4,7 +4,7 @@ import type { LocalMeter } from "./line/meter.js";
 import { WaitingLine } from "./line/waiting-line.js";
 import { type AcquireOptions, checkAcquireOptions } from "./limiter.js";
 import type { LineSettings } from "./line-options.js";
-import { limiterObserver } from "./observer.js";
+import { limiterObserver } from "../internal/limiter-observer.js";
 
 /** What every limiter says of its line. */
 export interface LineStats {

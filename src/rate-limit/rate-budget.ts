@@ -129,3 +129,9 @@ export class RateBudget<D extends string> extends LineLimiter<Costs<D>, Permit<D
     return this.#dimensions.names.every((name) => costs[name] === 0);
   }
 }
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a budget of any dimensions
+export type AnyBudget = RateBudget<any>;
+
+/** What a call costs at a limiter: a number of tokens; at a budget: tokens of the dimensions that are named. */
+export type CostAt<L> = L extends RateBudget<infer D> ? Partial<Record<D, number | undefined>> : number;

@@ -33,9 +33,11 @@ const RATE_LIMIT: Names = {
   ],
   types: [
     "AcquireOptions",
+    "AnyBudget",
     "BucketOptions",
     "BucketStats",
     "Clock",
+    "CostAt",
     "ErrorCode",
     "KeyedRateLimiterOptions",
     "Limiter",

@@ -1,4 +1,4 @@
-import { limiterObserver } from "../observer.js";
+import { limiterObserver } from "../../internal/limiter-observer.js";
 import { type Waiter, waitOf } from "./waiter.js";
 
 // Observers may call the limiter back. So they are told when a change is complete, not in the middle of it.

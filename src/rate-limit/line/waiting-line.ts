@@ -4,7 +4,7 @@ import { Deferred } from "../../internal/deferred.js";
 import { Queue } from "../../internal/queue.js";
 import { LimiterClosedError, QueueFullError, WaitTooLongError } from "../errors.js";
 import type { AcquireOptions } from "../limiter.js";
-import { limiterObserver } from "../observer.js";
+import { limiterObserver } from "../../internal/limiter-observer.js";
 import { Alarm } from "./alarm.js";
 import { Census } from "./census.js";
 import { Exits } from "./exits.js";

@@ -1,5 +1,5 @@
-import { requireObject } from "../internal/checks.js";
-import { registry } from "../internal/registry.js";
+import { requireObject } from "./checks.js";
+import { registry } from "./registry.js";
 
 /** What has happened at a limiter. */
 export interface LimiterEvent {
@@ -22,6 +22,8 @@ export interface LimiterObserver {
   left?(event: LimiterEvent & { readonly waitedMs: number; readonly reason: unknown }): void;
   /** A limiter grants nothing for the next `ms` milliseconds. */
   paused?(event: { readonly limiter: string; readonly ms: number }): void;
+  /** A call over HTTP was refused with `status` and will be made again; `attempt` is 1 for the first time. */
+  retried?(event: { readonly limiter: string; readonly status: number; readonly attempt: number }): void;
 }
 
 /**
@@ -81,6 +83,9 @@ function fanOut(watches: readonly Watch[]): Fanout {
     },
     paused: (event) => {
       each((observer) => observer.paused?.(event));
+    },
+    retried: (event) => {
+      each((observer) => observer.retried?.(event));
     },
   };
 }

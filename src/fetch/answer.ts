@@ -1,0 +1,18 @@
+/** A response, for `settle` and `isShared`: its body is copied only when it is asked for. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as text. The caller of `fetch` gets the whole body all the same. */
+  text(): Promise<string>;
+  /** The body as JSON. */
+  json(): Promise<unknown>;
+}
+
+export function answerOf(response: Response): Answer {
+  return {
+    status: response.status,
+    headers: response.headers,
+    text: () => response.clone().text(),
+    json: () => response.clone().json() as Promise<unknown>,
+  };
+}
