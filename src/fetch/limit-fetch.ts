@@ -30,5 +30,5 @@ export function limitFetch<L extends FetchLimiter>(
   const limited = async (input: FetchInput, init?: RequestInit): Promise<Response> =>
     new LimitedCall(find(), rules, new Outgoing(input, init)).answer();
   // Some runtimes have more on their fetch, and want it on what is given in its place.
-  return Object.assign(limited, (options.fetch ?? globalThis.fetch) as typeof globalThis.fetch);
+  return Object.assign(limited, options.fetch ?? globalThis.fetch);
 }
