@@ -102,6 +102,20 @@ const PUBLIC: Readonly<Record<string, Names>> = {
     ],
   },
   "tidegate/rate-limit": RATE_LIMIT,
+  "tidegate/fetch": {
+    values: ["limitFetch"],
+    types: [
+      "Answer",
+      "FeedbackOptions",
+      "FetchInput",
+      "FetchLike",
+      "FetchLimiter",
+      "LimitFetchOptions",
+      "OutgoingRequest",
+      "PausableLimiter",
+      "RetryOptions",
+    ],
+  },
   "tidegate/testing": { values: ["ManualClock"], types: [] },
 };
 

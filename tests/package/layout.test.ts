@@ -17,6 +17,7 @@ const RULES: LayoutRules = {
     context: BOTTOM,
     lifespan: [...BOTTOM, "rate-limit", "context"],
     pipeline: [...BOTTOM, "rate-limit", "context", "lifespan"],
+    fetch: [...BOTTOM, "rate-limit", "context", "lifespan"],
     testing: ["clock", "internal"],
     index: [...BOTTOM, "rate-limit", "context", "lifespan", "pipeline"],
   },
