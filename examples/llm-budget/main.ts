@@ -2,9 +2,9 @@ import { App, Environment, RateBudget, type RateOptions } from "tidegate";
 import type { QuotaRate } from "../support/quota.js";
 import type { Tally } from "../support/service.js";
 import { head, row } from "../support/table.js";
-import { type ModelQuota, WORST_ERROR, startModelService } from "./model-service.js";
+import { type ModelQuota, startModelService } from "./model-service.js";
 import { BUDGET, CONCURRENCY, MODEL, completeAll } from "./pipeline.js";
-import { MOST_TOKENS, makePrompts } from "./prompts.js";
+import { MOST_TOKENS, WORST_ERROR, makePrompts } from "../support/prompts.js";
 
 /** 3,600 requests and 240,000 tokens a minute, by the second, so that a short run sees the sustained rate. */
 const QUOTA: ModelQuota = {

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { shareOf } from "../support/hash.js";
 import { Quota, type QuotaRate, takeAll } from "../support/quota.js";
 import { type Service, startService } from "../support/service.js";
-import { estimateTokens } from "./prompts.js";
+import { tokensUsed } from "../support/prompts.js";
 
 /** What the service allows each client. A call needs room in both. */
 export interface ModelQuota {
@@ -14,9 +14,6 @@ export interface Completion {
   readonly text: string;
   readonly usage: { readonly total_tokens: number };
 }
-
-/** The most by which an estimate is wrong, either way, as a share of it. */
-export const WORST_ERROR = 0.4;
 
 /**
  * A stand-in for a hosted language model: two quotas, both taken when a call arrives, the tokens by what the call will
@@ -33,10 +30,4 @@ export function startModelService(quota: ModelQuota): Promise<Service> {
     },
     quotaUsedIn: (seconds) => Math.max(requests.usedIn(seconds), tokens.usedIn(seconds)),
   });
-}
-
-/** What a client cannot know: up to `WORST_ERROR` more or less than its estimate. */
-function tokensUsed(prompt: string): number {
-  const error = WORST_ERROR * (2 * shareOf(`tokens of ${prompt}`) - 1);
-  return Math.round(estimateTokens(prompt) * (1 + error));
 }

@@ -1,7 +1,7 @@
 import { ContextKey, type RateBudget, fn, map, useContext, useSignal } from "tidegate";
 import type { Service } from "../support/service.js";
 import type { Completion } from "./model-service.js";
-import { estimateTokens } from "./prompts.js";
+import { estimateTokens } from "../support/prompts.js";
 
 export const BUDGET = new ContextKey<RateBudget<"requests" | "tokens">>("model_budget");
 export const MODEL = new ContextKey<Service>("model");

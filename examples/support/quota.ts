@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { TokenBucket } from "limiter";
 
 /** What a service allows each client of one thing: a sustained rate, and a burst on top. */
@@ -8,9 +9,12 @@ export interface QuotaRate {
 
 /** A quota as a service keeps it, by a limiter that is not tidegate's. */
 export class Quota {
-  readonly #rate: QuotaRate;
   readonly #bucket: TokenBucket;
+  #rate: QuotaRate;
   #taken = 0;
+  #firstAt: number | undefined;
+  /** What the rate of now and the burst of now leave out of what was allowed. */
+  #allowedBefore = 0;
 
   constructor(rate: QuotaRate) {
     this.#rate = rate;
@@ -22,8 +26,24 @@ export class Quota {
     this.#bucket.content = rate.burst; // this library starts empty; an API that nobody has called yet is full
   }
 
+  get rate(): QuotaRate {
+    return this.#rate;
+  }
+
+  /** What is there now. */
+  get left(): number {
+    this.#bucket.getWaitTime(0); // brings it up to now
+    return this.#bucket.content;
+  }
+
   has(count: number): boolean {
-    return this.#bucket.getWaitTime(count) === 0;
+    return this.waitMs(count) === 0;
+  }
+
+  /** How long it takes until so many are there, if nobody takes any: 0 when they are. */
+  waitMs(count: number): number {
+    this.#firstAt ??= performance.now();
+    return this.#bucket.getWaitTime(count);
   }
 
   take(count: number): void {
@@ -31,9 +51,22 @@ export class Quota {
     this.#taken += count;
   }
 
-  /** What was taken as a share of what was allowed in so many seconds. */
+  /** Halves the rate and the burst, from now on. */
+  halve(): void {
+    const { perSecond, burst } = this.#rate;
+    this.#bucket.getWaitTime(0); // what has come in so far came in at the old rate
+    const now = performance.now();
+    const seconds = (now - (this.#firstAt ?? now)) / 1000;
+    this.#allowedBefore += burst / 2 + (perSecond / 2) * seconds;
+    this.#rate = { perSecond: perSecond / 2, burst: burst / 2 };
+    this.#bucket.tokensPerInterval = perSecond / 2;
+    this.#bucket.bucketSize = burst / 2;
+    this.#bucket.content = Math.min(this.#bucket.content, burst / 2);
+  }
+
+  /** What was taken as a share of what was allowed in so many seconds from the first request on. */
   usedIn(seconds: number): number {
-    return this.#taken / (this.#rate.burst + this.#rate.perSecond * seconds);
+    return this.#taken / (this.#allowedBefore + this.#rate.burst + this.#rate.perSecond * seconds);
   }
 }
 

@@ -21,7 +21,15 @@ export interface ServicePlan {
   /** Takes what a request costs from the quota and says true, or says false, and the answer is 429. */
   admit(text: string): boolean;
   answer(text: string): unknown;
+  /** Headers of the answer, beside its type. */
+  headers?(text: string, admitted: boolean): Readonly<Record<string, string>>;
   quotaUsedIn(seconds: number): number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
 }
 
 /** A stand-in for a hosted API: real HTTP on a free loopback port. It does its own counting. */
@@ -31,21 +39,23 @@ export async function startService(plan: ServicePlan): Promise<Service> {
   let firstAt: number | undefined;
   let lastAt = 0;
 
-  async function answer(text: string): Promise<{ status: number; body: unknown }> {
-    if (plan.admit(text)) {
+  async function answer(text: string): Promise<Answer> {
+    const admitted = plan.admit(text);
+    const headers = plan.headers?.(text, admitted) ?? {};
+    if (admitted) {
       ok += 1;
-      return { status: 200, body: await plan.answer(text) };
+      return { status: 200, headers, body: await plan.answer(text) };
     }
     tooMany += 1;
-    return { status: 429, body: { error: "rate limit exceeded" } };
+    return { status: 429, headers, body: { error: { message: "Rate limit exceeded." } } };
   }
 
   const server = createServer((request, response) => {
     firstAt ??= performance.now();
     void textOf(request)
       .then(answer)
-      .then(({ status, body }) => {
-        response.writeHead(status, { "content-type": "application/json" });
+      .then(({ status, headers, body }) => {
+        response.writeHead(status, { "content-type": "application/json", ...headers });
         response.end(JSON.stringify(body));
         lastAt = performance.now();
       });

@@ -1,4 +1,4 @@
-import { shareOf } from "../support/hash.js";
+import { shareOf } from "./hash.js";
 
 /** Letters a token, as a client counts that has no tokenizer. */
 const LETTERS = 4;
@@ -18,4 +18,13 @@ export function makePrompts(count: number): string[] {
 /** What a client can know before the call: the length. */
 export function estimateTokens(prompt: string): number {
   return Math.ceil(prompt.length / LETTERS);
+}
+
+/** The most by which an estimate is wrong, either way, as a share of it. */
+export const WORST_ERROR = 0.4;
+
+/** What a call uses in fact, which no client can know: up to `WORST_ERROR` more or less than its estimate. */
+export function tokensUsed(prompt: string): number {
+  const error = WORST_ERROR * (2 * shareOf(`tokens of ${prompt}`) - 1);
+  return Math.round(estimateTokens(prompt) * (1 + error));
 }
