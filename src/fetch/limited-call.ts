@@ -7,7 +7,10 @@ import type { AnyLimiter } from "./limiter-of.js";
 import type { FetchRules } from "./options.js";
 import type { Outgoing } from "./outgoing.js";
 import { type Pressure, pressureOf, type Turn } from "./pressure.js";
-import { type Refusal, refusalOf } from "./refusal.js";
+import { isFromCache, type Refusal, refusalOf } from "./refusal.js";
+
+/** Answers that come bit by bit: whoever reads them to the end keeps the caller from them. */
+const STREAM = /^(?:text\/event-stream|application\/(?:x-)?(?:ndjson|jsonl))\b/i;
 
 /** One call of a limited fetch: its sendings, until one is answered or none may follow. */
 export class LimitedCall {
@@ -26,27 +29,28 @@ export class LimitedCall {
   }
 
   async answer(): Promise<Response> {
+    const { fetch, settle: settles } = this.#rules;
     const cost = await this.#rules.cost(this.#outgoing);
     const mayRepeat = this.#outgoing.canBeSentAgain && this.#rules.methods.has(this.#outgoing.method);
     const most = mayRepeat ? this.#rules.retries + 1 : 1;
     for (let attempt = 1; ; attempt += 1) {
       const { signal } = this.#outgoing;
-      const settle = await takeTokens(this.#limiter, cost, this.#rules.settle !== undefined, signal);
+      const settle = await takeTokens(this.#limiter, cost, settles !== undefined, "limiter", signal);
       const turn = this.#pressure.send();
-      const response = await this.#rules.fetch(...this.#outgoing.arguments(attempt === most));
+      const response = await fetch(...this.#outgoing.arguments(attempt === most));
       const refusal = refusalOf(response, this.#rules);
       if (refusal === undefined) return await this.#accept(response, turn, settle);
-      const waitMs = await this.#holdBack(refusal, turn, attempt);
+      const waitMs = await this.#holdBack(refusal, turn, attempt, cost);
       if (attempt === most || refusal.isFinal) return response;
       await this.#prepareNext(response, waitMs, attempt);
     }
   }
 
   async #accept(response: Response, turn: Turn, settle: Settle): Promise<Response> {
-    if (response.ok) {
-      this.#pressure.succeeded(turn);
-      if (this.#rules.settle !== undefined && !isEventStream(response)) await this.#settle(response, settle);
-    }
+    if (!response.ok) return response;
+    if (!isFromCache(response)) this.#pressure.succeeded(turn);
+    const isStream = STREAM.test(response.headers.get("content-type") ?? "");
+    if (this.#rules.settle !== undefined && !isStream) await this.#settle(response, settle);
     return response;
   }
 
@@ -68,16 +72,18 @@ export class LimitedCall {
    *
    * @returns Milliseconds that this call has to wait by itself; undefined when it waits in line with the others.
    */
-  async #holdBack(refusal: Refusal, turn: Turn, attempt: number): Promise<number | undefined> {
-    const isShared = await this.#isShared(refusal);
+  async #holdBack(refusal: Refusal, turn: Turn, attempt: number, cost: unknown): Promise<number | undefined> {
+    // What draws nothing from the budget says nothing of it, and no pause of it would hold the next sending.
+    const isShared = !isNothing(cost) && (await this.#isShared(refusal));
     this.#refusedAt = this.#pressure.now;
     const { maxPauseMs, backoffMs } = this.#rules;
     const { hintMs } = refusal;
-    if (!isShared) return Math.min(maxPauseMs, hintMs ?? fullJitter(backoffMs, attempt - 1));
+    const waitMs = (row: number): number =>
+      hintMs === undefined ? fullJitter(backoffMs, row, maxPauseMs) : Math.min(hintMs, maxPauseMs);
+    if (!isShared) return waitMs(attempt - 1);
     // What was sent before the pause was refused for the same reason; only a server can know that it takes longer.
     if (hintMs === undefined && this.#pressure.isBeforePause(turn)) return undefined;
-    const row = this.#pressure.pause(turn);
-    await this.#limiter.pause?.(Math.min(maxPauseMs, hintMs ?? fullJitter(backoffMs, row)));
+    await this.#limiter.pause?.(waitMs(this.#pressure.pause(turn)));
     return undefined;
   }
 
@@ -85,18 +91,31 @@ export class LimitedCall {
     if (this.#rules.isShared === undefined || refusal.isFinal || refusal.isFromCache) return false;
     // Refused again, while others were served: this is about the request, and not about the budget.
     if (this.#refusedAt !== undefined && this.#pressure.hasSucceededSince(this.#refusedAt)) return false;
-    return this.#rules.isShared(answerOf(refusal.response));
+    try {
+      return await this.#rules.isShared(answerOf(refusal.response));
+    } catch (error) {
+      warn(
+        `The isShared of a limited fetch failed, so the refusal holds all callers up: ${String(error)}`,
+        "TIDEGATE_IS_SHARED_FAILED",
+      );
+      return true;
+    }
   }
 
   async #prepareNext(response: Response, waitMs: number | undefined, attempt: number): Promise<void> {
     const limiter = this.#limiter.name ?? "limiter";
     limiterObserver()?.retried({ limiter, status: response.status, attempt });
-    // Else the connection is held until the body is collected. A body that fails has nothing more to say.
-    response.body?.cancel().catch(() => undefined);
+    discard(response.body);
     if (waitMs !== undefined) await waitAlone(waitMs, limiter, this.#outgoing.signal);
   }
 }
 
-function isEventStream(response: Response): boolean {
-  return response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+/** Else the connection is held until the body is collected. A body that fails has nothing more to say. */
+function discard(body: Partial<ReadableStream> | null): void {
+  // The fetch of other packages gives streams of Node.
+  body?.cancel?.().catch(() => undefined);
+}
+
+function isNothing(cost: unknown): boolean {
+  return cost === 0 || (typeof cost === "object" && Object.values(cost ?? {}).every((tokens) => !tokens));
 }

@@ -28,7 +28,7 @@ export interface RetryOptions {
   /** Which statuses of an answer are refusals, integers from 400 to 599. Default 429 and 503. */
   readonly statuses?: readonly number[] | undefined;
   /**
-   * Which methods may be sent again, in capitals. Default: those that can be sent twice without harm, GET, HEAD,
+   * Which methods may be sent again. Default: those that can be sent twice without harm, GET, HEAD,
    * OPTIONS, PUT, DELETE and TRACE. Add POST where a refused request has done nothing, as at most APIs of models.
    */
   readonly methods?: readonly string[] | undefined;
@@ -45,7 +45,7 @@ export interface FeedbackOptions {
   readonly maxPauseMs?: number | undefined;
   /**
    * Whether a refusal is about the whole budget, and not about this one request (a model that does not exist). Only
-   * then are the other callers held up. Default: it is.
+   * then are the other callers held up. Default: it is, also when this throws, which gives a warning.
    */
   readonly isShared?: ((answer: Answer) => boolean | PromiseLike<boolean>) | undefined;
 }
@@ -60,7 +60,8 @@ export interface LimitFetchOptions<L extends FetchLimiter> {
   readonly cost?: CostAt<L> | ((request: OutgoingRequest) => CostAt<L> | PromiseLike<CostAt<L>>) | undefined;
   /**
    * What it has cost in fact, from an answer with a status from 200 to 299. Undefined keeps the estimate, as does an
-   * answer that is a stream of events, for which this is not called.
+   * answer that is a stream of events or of lines of JSON, for which this is not called. The answer is handed on when
+   * this is done; when it throws the estimate stands, with a warning.
    */
   readonly settle?:
     | ((
@@ -100,15 +101,24 @@ export function resolveFetchOptions<L extends FetchLimiter>(given: LimitFetchOpt
     options.feedback === false ? undefined : (requireOptions("feedback", options.feedback) ?? {});
   return {
     fetch: options.fetch === undefined ? globalFetch : requireFunction("fetch", options.fetch),
-    cost: typeof cost === "function" ? cost : () => cost,
+    cost: costOf(cost),
     settle: settle === undefined ? undefined : requireFunction("settle", settle),
     retries: requireCount("retry.retries", retries),
     statuses: new Set(requireList("retry.statuses", statuses, "integers from 400 to 599", isErrorStatus)),
-    methods: new Set(requireList("retry.methods", methods, "names of methods", isText)),
+    methods: new Set(
+      requireList("retry.methods", methods, "names of methods", isText).map((method) => method.toUpperCase()),
+    ),
     backoffMs: requireFinite("retry.backoffMs", backoffMs, 0, "milliseconds"),
     maxPauseMs: requireFinite("feedback.maxPauseMs", feedback?.maxPauseMs ?? 60_000, 0, "milliseconds"),
     isShared: feedback && requireFunction("feedback.isShared", feedback.isShared ?? (() => true)),
   };
+}
+
+function costOf(cost: unknown): FetchRules["cost"] {
+  if (typeof cost === "function") return cost as FetchRules["cost"];
+  const isRecord = typeof cost === "object" && cost !== null;
+  if (!isRecord) requireCount("cost", cost, ", a record of them, or a function");
+  return () => cost;
 }
 
 function retryOptions(retry: LimitFetchOptions<FetchLimiter>["retry"]): RetryOptions {

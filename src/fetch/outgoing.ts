@@ -23,8 +23,7 @@ export class Outgoing implements OutgoingRequest {
   }
 
   get url(): string {
-    const input = this.#input;
-    return this.#request?.url ?? (typeof input === "string" ? input : (input as URL).href);
+    return this.#request?.url ?? (this.#input as string | URL).toString();
   }
 
   get method(): string {
@@ -58,8 +57,9 @@ export class Outgoing implements OutgoingRequest {
 
   /** The arguments for one more sending. */
   arguments(isLast: boolean): [FetchInput, RequestInit | undefined] {
-    const request = this.#request;
-    return [request === undefined || isLast ? this.#input : request.clone(), this.#init];
+    // A Request loses its body when it is sent, unless `init` has another one.
+    const loses = !isLast && (this.#init?.body ?? undefined) === undefined;
+    return [(loses ? this.#request?.clone() : undefined) ?? this.#input, this.#init];
   }
 
   /** By what it can do: clients bring a Request class of their own. */
@@ -71,5 +71,6 @@ export class Outgoing implements OutgoingRequest {
 
 /** Anything that is read bit by bit: streams of the platform, of Node, and async iterables. */
 function isStream(body: unknown): boolean {
-  return typeof body === "object" && body !== null && ("getReader" in body || Symbol.asyncIterator in body);
+  if (typeof body !== "object" || body === null) return false;
+  return "getReader" in body || "pipe" in body || Symbol.asyncIterator in body;
 }

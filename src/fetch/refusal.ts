@@ -24,6 +24,11 @@ export function refusalOf(response: Response, { statuses }: FetchRules): Refusal
     response,
     hintMs,
     isFinal: headers.get("x-should-retry") === "false",
-    isFromCache: Number(headers.get("age") ?? 0) > 0,
+    isFromCache: isFromCache(response),
   };
+}
+
+/** Whether it was kept somewhere on the way: each cache says how old the answer is. */
+export function isFromCache({ headers }: Response): boolean {
+  return Number.parseFloat(headers.get("age") ?? "") > 0;
 }

@@ -30,21 +30,23 @@ export function requireTaker(option: string, value: unknown): Taker {
  * Takes what a call costs: a number of tokens from a limiter, or a record of them from a budget.
  *
  * @param settles - Whether the taking is to be set right later; when that is not possible, it fails now.
+ * @param option - Where the user has named the taker, for errors.
  */
 export async function takeTokens(
   taker: Taker,
   cost: unknown,
   settles: boolean,
+  option: string,
   signal?: AbortSignal,
 ): Promise<Settle> {
   const options = signal === undefined ? undefined : { signal };
   if (typeof cost === "object" && cost !== null) {
     const permit = await taker.acquire(cost, options);
-    if (settles) requirePermit(permit);
+    if (settles) requirePermit(option, permit);
     return (actual) => (permit as Permit).settle(actual);
   }
   const estimate = requireCount("cost", cost);
-  if (settles) requireCorrectable(taker);
+  if (settles) requireCorrectable(option, taker);
   await taker.acquire(estimate, options);
   return (actual) => correctBy(taker as unknown as Correctable, estimate, actual);
 }
@@ -55,21 +57,21 @@ function correctBy(limiter: Correctable, estimate: number, actual: unknown): unk
   return needed > estimate ? limiter.charge(needed - estimate) : undefined;
 }
 
-function requirePermit(value: unknown): void {
+function requirePermit(option: string, value: unknown): void {
   if (typeof (value as Partial<Permit> | null | undefined)?.settle === "function") return;
   throw new InvalidArgumentError(
-    "rateLimit.key",
-    "the key of a budget, whose acquire() gives a permit, when cost gives a record and settle is given",
+    option,
+    "a budget, or the key of one, whose acquire() gives a permit, when cost gives a record and settle is given",
     value,
   );
 }
 
-function requireCorrectable(taker: Taker): void {
+function requireCorrectable(option: string, taker: Taker): void {
   const { refund, charge } = taker as unknown as Partial<Correctable>;
   if (typeof refund === "function" && typeof charge === "function") return;
   throw new InvalidArgumentError(
-    "rateLimit.key",
-    "the key of a limiter with refund() and charge(), such as a RateLimiter, when settle is given",
+    option,
+    "a limiter with refund() and charge(), such as a RateLimiter, or the key of one, when settle is given",
     taker,
   );
 }

@@ -6,7 +6,7 @@ import type { AnyFunction, Call, RateLimitRule } from "./fn-options.js";
 export function callAtRate(f: AnyFunction, { key, cost, settle }: RateLimitRule): Call {
   return async (self, args) => {
     const taker = requireTaker("rateLimit", useContext(key));
-    const correct = await takeTokens(taker, cost(...args), settle !== undefined);
+    const correct = await takeTokens(taker, cost(...args), settle !== undefined, "rateLimit.key");
     const result = (await f.apply(self, args)) as unknown;
     if (settle !== undefined) await correct(settle(result, ...args));
     return result;

@@ -9,8 +9,9 @@ export interface Quota {
   readonly resetMs: number | undefined;
 }
 
-// x-ratelimit-remaining, x-ratelimit-reset-tokens, anthropic-ratelimit-input-tokens-reset, ratelimit-remaining.
-const FIELD = /^(?:x-|anthropic-)?ratelimit-(?:(.+)-)?(remaining|reset)(?:-(.+))?$/;
+// x-ratelimit-remaining, x-ratelimit-reset-tokens, anthropic-ratelimit-input-tokens-reset, ratelimit-remaining; and
+// x-ratelimit-reset-after, which says once more what x-ratelimit-reset says.
+const FIELD = /^(?:x-|anthropic-)?ratelimit-(?:(.+)-)?(remaining|reset)(?:-after)?(?:-(.+))?$/;
 
 /** Above these a bare number is a moment: the one in milliseconds since 1970, the other in seconds. */
 const EPOCH_MS = 1e12;
@@ -48,12 +49,16 @@ function oneField(field: string | null): Quota[] {
   if (field === null) return [];
   const old = readDictionary(field);
   const remaining = old?.get("remaining")?.value;
-  if (old !== undefined && remaining !== undefined)
-    return [{ remaining: countOf(remaining), resetMs: secondsOf(old.get("reset")?.value) }];
-  return (readList(field) ?? []).map(({ parameters }) => ({
-    remaining: countOf(parameters.get("r")),
-    resetMs: secondsOf(parameters.get("t")),
-  }));
+  if (remaining !== undefined) return quotaOf(remaining, old?.get("reset")?.value);
+  return (readList(field) ?? []).flatMap(({ parameters }) =>
+    quotaOf(parameters.get("r"), parameters.get("t")),
+  );
+}
+
+/** None where it is not said, as it must be, how much is left. */
+function quotaOf(left: unknown, seconds: unknown): Quota[] {
+  const remaining = countOf(left);
+  return remaining === undefined ? [] : [{ remaining, resetMs: secondsOf(seconds) }];
 }
 
 /** A time is written as a Go duration, as a timestamp, or as a number that is a duration or a moment by its size. */

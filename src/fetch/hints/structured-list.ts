@@ -11,10 +11,11 @@ const KEY = /[a-z*][a-z0-9_\-.*]*/y;
 const NUMBER = /-?(?:\d{1,12}\.\d{1,3}|\d{1,15})(?![\d.])/y;
 const STRING = /"((?:[ !#-[\]-~]|\\["\\])*)"/y;
 const TOKEN = /[A-Za-z*][!#$%&'*+\-.^_`|~0-9A-Za-z:/]*/y;
-const BYTES = /:([A-Za-z0-9+/]*={0,2}):/y;
+// Padding may be left out, but what is there must be right.
+const BYTES = /:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?):/y;
 const BOOLEAN = /\?([01])/y;
 const SPACES = / */y;
-const COMMA = /[ \t]*,[ \t]*/y;
+const BLANKS = /[ \t]*/y;
 
 /**
  * Reads a list of items (RFC 9651, 4.2.1). Inner lists, dates and display strings are not read, because no field about
@@ -23,33 +24,26 @@ const COMMA = /[ \t]*,[ \t]*/y;
  * @returns Undefined when any part of the field is malformed: it must then be ignored as a whole.
  */
 export function readList(text: string): Member[] | undefined {
-  const reader = new Reader(text.replace(/^ +| +$/g, ""));
-  if (reader.isAtEnd()) return [];
   const members: Member[] = [];
-  do {
+  const isWellFormed = new Reader(text).members((reader) => {
     const member = reader.item();
-    if (member === undefined) return undefined;
-    members.push(member);
-    if (reader.isAtEnd()) return members;
-  } while (reader.take(COMMA) !== undefined && !reader.isAtEnd());
-  return undefined;
+    if (member !== undefined) members.push(member);
+    return member !== undefined;
+  });
+  return isWellFormed ? members : undefined;
 }
 
 /** Reads a dictionary of items (RFC 9651, 4.2.2); of a key that comes twice the last counts. */
 export function readDictionary(text: string): ReadonlyMap<string, Member> | undefined {
-  const reader = new Reader(text.replace(/^ +| +$/g, ""));
   const members = new Map<string, Member>();
-  if (reader.isAtEnd()) return members;
-  do {
+  const isWellFormed = new Reader(text).members((reader) => {
     const key = reader.take(KEY)?.[0];
-    if (key === undefined) return undefined;
+    if (key === undefined) return false;
     const member = reader.takeText("=") ? reader.item() : reader.withParameters(true);
-    if (member === undefined) return undefined;
-    members.delete(key);
-    members.set(key, member);
-    if (reader.isAtEnd()) return members;
-  } while (reader.take(COMMA) !== undefined && !reader.isAtEnd());
-  return undefined;
+    if (member !== undefined) members.set(key, member);
+    return member !== undefined;
+  });
+  return isWellFormed ? members : undefined;
 }
 
 class Reader {
@@ -60,8 +54,17 @@ class Reader {
     this.#text = text;
   }
 
-  isAtEnd(): boolean {
-    return this.#at === this.#text.length;
+  /** Reads members with commas between them, to the end of the text. False when it cannot be read so. */
+  members(read: (reader: Reader) => boolean): boolean {
+    this.take(SPACES);
+    if (this.#isAtEnd()) return true;
+    while (read(this)) {
+      this.take(BLANKS);
+      if (this.#isAtEnd()) return true;
+      if (!this.takeText(",")) return false;
+      this.take(BLANKS);
+    }
+    return false;
   }
 
   /** Takes what stands here when it is of that form. */
@@ -95,6 +98,10 @@ class Reader {
       parameters.set(key, parameter);
     }
     return { value, parameters };
+  }
+
+  #isAtEnd(): boolean {
+    return this.#at === this.#text.length;
   }
 
   #bare(): Bare | undefined {
