@@ -183,6 +183,16 @@ describe("pauses in a row, without a hint", () => {
     expect(all.slice(-2)).toEqual([25_600, 51_200]);
   });
 
+  test("count many in flight as one, with a hint too", async () => {
+    jest.spyOn(Math, "random").mockReturnValue(1);
+    const { clock, limiter, call } = setUp((count) => refusal(count <= 5 ? { "retry-after": "1" } : {}), {
+      retry: { retries: 1, backoffMs: 100 },
+    });
+    for (let index = 0; index < 5; index += 1) call("a");
+    await clock.advance(1_000);
+    expect(limiter.stats().pausedForMs).toBe(200);
+  });
+
   test("start again after a success", async () => {
     jest.spyOn(Math, "random").mockReturnValue(1);
     const { clock, limiter, call } = setUp((count) => (count === 3 ? ok() : refusal()), {

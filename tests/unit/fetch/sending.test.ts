@@ -191,6 +191,14 @@ test("an answer is handed on as it came", async () => {
   expect(response.bodyUsed).toBe(false);
 });
 
+test("a Request that is sent once is sent itself, uncopied", async () => {
+  const seen: unknown[] = [];
+  const { fetch } = setUp((_, input) => (seen.push(input), ok()), { retry: false });
+  const request = new Request(URL_OF_IT);
+  await fetch(request);
+  expect(seen[0]).toBe(request);
+});
+
 test("the global fetch is looked up at each call", async () => {
   const { limiter } = setUp(() => ok());
   const { limitFetch } = await import("../../../src/fetch/index.js");
