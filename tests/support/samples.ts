@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ts from "typescript";
@@ -82,6 +82,8 @@ function messageOf({ messageText, code }: ts.Diagnostic): string {
  */
 export async function runFaults(samples: readonly Sample[], limitMs: number): Promise<string[][]> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "tidegate-samples-")));
+  // For the packages that samples import; a junction needs no rights on Windows.
+  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"), "junction");
   const faults: string[][] = [];
   const waiting = samples.entries();
   const work = async (): Promise<void> => {
