@@ -41,6 +41,7 @@ export class Outgoing implements OutgoingRequest {
 
   async text(): Promise<string> {
     const body = this.#init?.body ?? undefined;
+    if (typeof body === "string") return body;
     if (body !== undefined) return isStream(body) ? "" : new Response(body).text();
     return this.#request === undefined ? "" : this.#request.clone().text();
   }

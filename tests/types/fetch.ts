@@ -11,8 +11,8 @@ declare const plain: Limiter;
 declare const keyed: KeyedRateLimiter<string>;
 
 // The result goes wherever a client takes a fetch.
-export const limited: typeof globalThis.fetch = limitFetch(limiter);
-export const like: FetchLike = limited;
+const limited: typeof globalThis.fetch = limitFetch(limiter);
+limited satisfies FetchLike;
 new OpenAI({ fetch: limited, apiKey: "" });
 new Anthropic({ fetch: limited, apiKey: "" });
 
