@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { shareOf } from "../support/hash.js";
 import { estimateTokens, tokensUsed } from "../support/prompts.js";
-import { Quota, type QuotaRate } from "../support/quota.js";
+import { Quota, type QuotaRate, takeAll } from "../support/quota.js";
 import { type Service, startService } from "../support/service.js";
 
 /** What the service allows each client. A call needs room in both. */
@@ -39,9 +39,7 @@ export function startStandIn(quota: ModelQuota, halvedAfter = Infinity): Promise
   return startService({
     admit(text) {
       const used = tokensUsed(promptOf(JSON.parse(text)));
-      if (!requests.has(1) || !tokens.has(used)) return false;
-      requests.take(1);
-      tokens.take(used);
+      if (!takeAll([requests, 1], [tokens, used])) return false;
       calls += 1;
       if (calls === halvedAfter) for (const each of [requests, tokens]) each.halve();
       return true;
