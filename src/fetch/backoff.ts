@@ -1,6 +1,7 @@
-import { systemClock } from "../clock.js";
+import { ambientScope, followSignal, timeLeftMs } from "../cancellation/index.js";
+import { MAX_DELAY_MS, systemClock } from "../clock.js";
 import { currentRun } from "../lifespan/index.js";
-import { RateLimiter } from "../rate-limit/index.js";
+import { WaitTooLongError } from "../rate-limit/index.js";
 
 /** More do not matter, and a power that overflows would make 0 times Infinity. */
 const MOST_DOUBLINGS = 30;
@@ -15,14 +16,36 @@ export function fullJitter(baseMs: number, row: number, capMs: number): number {
   return Math.random() * Math.min(capMs, baseMs * 2 ** Math.min(row, MOST_DOUBLINGS));
 }
 
-/** Waits outside the line. The signal, and the end of the run or of the time limit around, end it as they end an acquire. */
-export async function waitAlone(ms: number, limiter: string, signal: AbortSignal | undefined): Promise<void> {
-  if (ms <= 0) return;
-  const timer = new RateLimiter({
-    name: `${limiter}, before a retry`,
-    maxRowsPerSecond: 1000 / ms,
-    initialTokens: 0,
-    clock: currentRun()?.clock ?? systemClock,
+/**
+ * Waits outside the line. The signal, and the end of the run or of the time limit around, end it as they end an acquire;
+ * a wait that cannot fit in the time limit fails at once.
+ *
+ * @param limiter - The name of the limiter, for errors.
+ */
+export function waitAlone(ms: number, limiter: string, signal: AbortSignal | undefined): Promise<void> {
+  const clock = currentRun()?.clock ?? systemClock;
+  const scope = ambientScope();
+  const left = timeLeftMs(scope, clock, clock.now());
+  if (left < ms) return Promise.reject(new WaitTooLongError(limiter, ms, Math.max(0, left)));
+  return new Promise((resolve, reject) => {
+    const ends: (() => void)[] = [];
+    const fail = (reason: unknown): void => {
+      for (const end of ends) end();
+      reject(reason);
+    };
+    if (scope?.ended === true) {
+      fail(scope.reason);
+      return;
+    }
+    const listener = { scopeEnded: fail };
+    scope?.add(listener);
+    ends.push(() => scope?.remove(listener));
+    ends.push(
+      clock.schedule(Math.min(ms, MAX_DELAY_MS), () => {
+        for (const end of ends) end();
+        resolve();
+      }),
+    );
+    if (signal !== undefined) ends.push(followSignal(signal, fail));
   });
-  await timer.acquire(1, { signal });
 }

@@ -10,7 +10,7 @@ import { type Pressure, pressureOf, type Turn } from "./pressure.js";
 import { isFromCache, type Refusal, refusalOf } from "./refusal.js";
 
 /** Answers that come bit by bit: whoever reads them to the end keeps the caller from them. */
-const STREAM = /^(?:text\/event-stream|application\/(?:x-)?(?:ndjson|jsonl))\b/i;
+const STREAM = /^[^;]*(?:event-?stream|ndjson|jsonl|json-seq|stream\+json)/i;
 
 /** One call of a limited fetch: its sendings, until one is answered or none may follow. */
 export class LimitedCall {
@@ -20,6 +20,7 @@ export class LimitedCall {
   readonly #pressure: Pressure;
   /** The last sending of anybody when this call was refused last. */
   #refusedAt: Turn | undefined = undefined;
+  #refusedWith = 0;
 
   constructor(limiter: AnyLimiter, rules: FetchRules, outgoing: Outgoing) {
     this.#limiter = limiter;
@@ -29,26 +30,30 @@ export class LimitedCall {
   }
 
   async answer(): Promise<Response> {
-    const { fetch, settle: settles } = this.#rules;
+    const { fetch, settle: settleOption } = this.#rules;
     const cost = await this.#rules.cost(this.#outgoing);
     const mayRepeat = this.#outgoing.canBeSentAgain && this.#rules.methods.has(this.#outgoing.method);
     const most = mayRepeat ? this.#rules.retries + 1 : 1;
     for (let attempt = 1; ; attempt += 1) {
       const { signal } = this.#outgoing;
-      const settle = await takeTokens(this.#limiter, cost, settles !== undefined, "limiter", signal);
+      const settle = await takeTokens(this.#limiter, cost, settleOption !== undefined, "limiter", signal);
+      if (attempt > 1) this.#tellRetry(attempt - 1);
       const turn = this.#pressure.send();
       const response = await fetch(...this.#outgoing.arguments(attempt === most));
       const refusal = refusalOf(response, this.#rules);
       if (refusal === undefined) return await this.#accept(response, turn, settle);
       const waitMs = await this.#holdBack(refusal, turn, attempt, cost);
       if (attempt === most || refusal.isFinal) return response;
-      await this.#prepareNext(response, waitMs, attempt);
+      this.#refusedWith = response.status;
+      discard(response.body);
+      if (waitMs !== undefined) await waitAlone(waitMs, this.#name, signal);
     }
   }
 
   async #accept(response: Response, turn: Turn, settle: Settle): Promise<Response> {
+    // Also what is not there or has not changed: the limiter has let it through.
+    if (response.status < 500 && !isFromCache(response)) this.#pressure.succeeded(turn);
     if (!response.ok) return response;
-    if (!isFromCache(response)) this.#pressure.succeeded(turn);
     const isStream = STREAM.test(response.headers.get("content-type") ?? "");
     if (this.#rules.settle !== undefined && !isStream) await this.#settle(response, settle);
     return response;
@@ -74,8 +79,9 @@ export class LimitedCall {
    */
   async #holdBack(refusal: Refusal, turn: Turn, attempt: number, cost: unknown): Promise<number | undefined> {
     // What draws nothing from the budget says nothing of it, and no pause of it would hold the next sending.
-    const isShared = !isNothing(cost) && (await this.#isShared(refusal));
+    const isAlone = this.#pressure.refused(this, this.#refusedAt);
     this.#refusedAt = this.#pressure.now;
+    const isShared = !isAlone && !isNothing(cost) && (await this.#isShared(refusal));
     const { maxPauseMs, backoffMs } = this.#rules;
     const { hintMs } = refusal;
     const waitMs = (row: number): number =>
@@ -83,14 +89,25 @@ export class LimitedCall {
     if (!isShared) return waitMs(attempt - 1);
     // What was sent before the pause was refused for the same reason; only a server can know that it takes longer.
     if (hintMs === undefined && this.#pressure.isBeforePause(turn)) return undefined;
-    await this.#limiter.pause?.(waitMs(this.#pressure.pause(turn)));
-    return undefined;
+    return this.#pause(waitMs(this.#pressure.pause(turn)));
+  }
+
+  async #pause(ms: number): Promise<number | undefined> {
+    try {
+      await this.#limiter.pause(ms);
+      return undefined;
+    } catch (error) {
+      // Whoever asked for the answer shall have it, also when the limiter cannot be reached.
+      warn(
+        `The pause of a limited fetch failed, so only one call waits: ${String(error)}`,
+        "TIDEGATE_PAUSE_FAILED",
+      );
+      return ms;
+    }
   }
 
   async #isShared(refusal: Refusal): Promise<boolean> {
     if (this.#rules.isShared === undefined || refusal.isFinal || refusal.isFromCache) return false;
-    // Refused again, while others were served: this is about the request, and not about the budget.
-    if (this.#refusedAt !== undefined && this.#pressure.hasSucceededSince(this.#refusedAt)) return false;
     try {
       return await this.#rules.isShared(answerOf(refusal.response));
     } catch (error) {
@@ -102,18 +119,19 @@ export class LimitedCall {
     }
   }
 
-  async #prepareNext(response: Response, waitMs: number | undefined, attempt: number): Promise<void> {
-    const limiter = this.#limiter.name ?? "limiter";
-    limiterObserver()?.retried({ limiter, status: response.status, attempt });
-    discard(response.body);
-    if (waitMs !== undefined) await waitAlone(waitMs, limiter, this.#outgoing.signal);
+  #tellRetry(attempt: number): void {
+    limiterObserver()?.retried({ limiter: this.#name, status: this.#refusedWith, attempt });
+  }
+
+  get #name(): string {
+    return this.#limiter.name ?? "limiter";
   }
 }
 
 /** Else the connection is held until the body is collected. A body that fails has nothing more to say. */
-function discard(body: Partial<ReadableStream> | null): void {
-  // The fetch of other packages gives streams of Node.
+function discard(body: (Partial<ReadableStream> & { destroy?: () => void }) | null): void {
   body?.cancel?.().catch(() => undefined);
+  body?.destroy?.(); // the fetch of other packages gives streams of Node
 }
 
 function isNothing(cost: unknown): boolean {

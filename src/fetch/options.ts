@@ -29,7 +29,7 @@ export interface RetryOptions {
   readonly statuses?: readonly number[] | undefined;
   /**
    * Which methods may be sent again. Default: those that can be sent twice without harm, GET, HEAD,
-   * OPTIONS, PUT, DELETE and TRACE. Add POST where a refused request has done nothing, as at most APIs of models.
+   * OPTIONS, PUT and DELETE. Add POST where a refused request has done nothing, as at most APIs of models.
    */
   readonly methods?: readonly string[] | undefined;
   /**
@@ -41,7 +41,10 @@ export interface RetryOptions {
 
 /** What a refusal does to all callers of the limiter. */
 export interface FeedbackOptions {
-  /** The longest pause that one refusal can cause, in milliseconds, finite, from 0 up. Default 60,000. */
+  /**
+   * The longest pause that one refusal can cause, and the longest wait of a call alone before it is sent again, in
+   * milliseconds, finite, from 0 up. Default 60,000.
+   */
   readonly maxPauseMs?: number | undefined;
   /**
    * Whether a refusal is about the whole budget, and not about this one request (a model that does not exist). Only
@@ -89,7 +92,7 @@ export interface FetchRules {
   readonly isShared: FeedbackOptions["isShared"];
 }
 
-const REPEATABLE = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
+const REPEATABLE = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
 
 /** Checks everything before anything is sent. */
 export function resolveFetchOptions<L extends FetchLimiter>(given: LimitFetchOptions<L>): FetchRules {

@@ -1,6 +1,12 @@
 /** A number for each sending: later ones have larger numbers. */
 export type Turn = number;
 
+/** That a call was refused, and what had been sent by then. */
+interface Refused {
+  readonly call: object;
+  readonly at: Turn;
+}
+
 /**
  * What the answers to all calls that draw from one limiter say together. It tells a budget that is used up from a
  * request that nobody wants, and one event from many.
@@ -11,6 +17,9 @@ export class Pressure {
   #pausedAt: Turn = 0;
   #lastSuccess: Turn = 0;
   #pausesInARow = 0;
+  /** The latest refusal, and the latest of another call than that one. */
+  #refusal: Refused | undefined = undefined;
+  #refusalOfAnother: Refused | undefined = undefined;
 
   /** Counts a sending. */
   send(): Turn {
@@ -18,15 +27,26 @@ export class Pressure {
     return this.#lastTurn;
   }
 
-  /** A call was answered as it should be. */
+  /** A call was let through. */
   succeeded(turn: Turn): void {
     this.#lastSuccess = Math.max(this.#lastSuccess, turn);
     if (turn > this.#pausedAt) this.#pausesInARow = 0;
   }
 
-  /** Whether a call that was sent after `turn` has succeeded. */
-  hasSucceededSince(turn: Turn): boolean {
-    return this.#lastSuccess > turn;
+  /**
+   * Notes that a call was refused.
+   *
+   * @param call - Who it was.
+   * @param before - The last sending of anybody when the same call was refused before; undefined the first time.
+   * @returns Whether that is about this call alone: it was refused before, a call that was sent later was let through,
+   *   and nobody else has been refused since.
+   */
+  refused(call: object, before: Turn | undefined): boolean {
+    const other = this.#refusal?.call === call ? this.#refusalOfAnother : this.#refusal;
+    this.#refusalOfAnother = other;
+    this.#refusal = { call, at: this.#lastTurn };
+    const wasOtherSince = other !== undefined && other.at >= this.#lastSuccess;
+    return before !== undefined && this.#lastSuccess > before && !wasOtherSince;
   }
 
   /** Whether it was sent before the latest pause: then what it was refused for is what the pause is for. */
@@ -55,7 +75,7 @@ export class Pressure {
 
 const known = new WeakMap<object, Pressure>();
 
-/** The one of a limiter, for all the fetches that draw from it. */
+/** The one of a limiter object, for all the fetches of this copy of the package that draw from it. */
 export function pressureOf(limiter: object): Pressure {
   const pressure = known.get(limiter) ?? new Pressure();
   known.set(limiter, pressure);

@@ -9,7 +9,7 @@ export interface Refusal {
   readonly hintMs: number | undefined;
   /** The server says that asking again is of no use. */
   readonly isFinal: boolean;
-  /** It was kept somewhere on the way, so it says nothing of the server as it is now. */
+  /** So it says nothing of the server as it is now. */
   readonly isFromCache: boolean;
 }
 
@@ -17,9 +17,10 @@ export interface Refusal {
 export function refusalOf(response: Response, { statuses }: FetchRules): Refusal | undefined {
   if (!statuses.has(response.status)) return undefined;
   const { headers } = response;
-  const hintMs = readWaitMs(headers, wallClockMs);
-  // 429 means nothing else; of any other status, only one that names a time asks to be called again.
-  if (response.status !== 429 && hintMs === undefined) return undefined;
+  // 429 means nothing else; any other status is a refusal only where the headers say so.
+  const isExplicit = response.status === 429;
+  const hintMs = readWaitMs(headers, wallClockMs, !isExplicit);
+  if (!isExplicit && hintMs === undefined) return undefined;
   return {
     response,
     hintMs,

@@ -6,13 +6,14 @@ import { readQuotas } from "./quotas.js";
  * say nothing that can be read.
  *
  * `retry-after-ms` goes before `Retry-After`, and that before what is said of quotas. There the longest wait for a
- * quota of which nothing is left counts; a quota of which something is left has not refused anybody.
+ * quota of which nothing is left counts; the reset of one of which something is left says when it is full again.
  *
  * @param wallClock - Milliseconds since 1970, for a server that does not send its own `Date`.
+ * @param saysSo - Whether a quota must be said to be empty; else one that names a reset and not what is left counts too.
  */
-export function readWaitMs(headers: Headers, wallClock: () => number): number | undefined {
+export function readWaitMs(headers: Headers, wallClock: () => number, saysSo = false): number | undefined {
   const now = serverTime(headers) ?? wallClock();
-  const waitMs = retryAfterMs(headers, now) ?? emptyQuotaMs(headers, now);
+  const waitMs = retryAfterMs(headers, now) ?? emptyQuotaMs(headers, now, saysSo);
   return waitMs === undefined ? undefined : boundedMs(waitMs);
 }
 
@@ -31,10 +32,10 @@ function retryAfterMs(headers: Headers, now: number): number | undefined {
   return at === undefined ? undefined : at - now;
 }
 
-function emptyQuotaMs(headers: Headers, now: number): number | undefined {
+function emptyQuotaMs(headers: Headers, now: number, saysSo: boolean): number | undefined {
   let longest: number | undefined;
   for (const { remaining, resetMs } of readQuotas(headers, now)) {
-    const isEmpty = remaining === undefined || remaining === 0;
+    const isEmpty = remaining === 0 || (remaining === undefined && !saysSo);
     if (isEmpty && resetMs !== undefined) longest = Math.max(longest ?? 0, resetMs);
   }
   return longest;

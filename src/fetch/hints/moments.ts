@@ -12,8 +12,10 @@ const ASCTIME = /^\w{3} (\w{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/;
 
-const GO_DURATION = /^(?:\d+(?:\.\d+)?(?:h|ms|us|µs|μs|ns|m|s|d))+$/;
-const GO_PART = /(\d+(?:\.\d+)?)(h|ms|us|µs|μs|ns|m|s|d)/g;
+const GO_DURATION = /^(?:\d+(?:\.\d+)?(?:h|ms|us|ns|m|s|d))+$/;
+const GO_PART = /(\d+(?:\.\d+)?)(h|ms|us|ns|m|s|d)/g;
+/** As it comes: the values of headers are read byte by byte, so a micro sign in UTF-8 is two characters. */
+const MICRO = /Â?µs/g;
 const GO_UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
   h: 3_600_000,
@@ -21,8 +23,6 @@ const GO_UNIT_MS: Readonly<Record<string, number>> = {
   s: 1000,
   ms: 1,
   us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
   ns: 1e-6,
 };
 
@@ -46,8 +46,9 @@ export function readHttpDate(text: string): number | undefined {
   const old = RFC_850.exec(text);
   if (old !== null) {
     const [, day, month, year, ...time] = old;
-    // No server that answers today means the last century.
-    return moment(2000 + Number(year), monthOf(month), Number(day), time);
+    // What would be far in the future is meant to be past.
+    const century = Number(year) > 75 ? 1900 : 2000;
+    return moment(century + Number(year), monthOf(month), Number(day), time);
   }
   const asctime = ASCTIME.exec(text);
   if (asctime === null) return undefined;
@@ -66,8 +67,9 @@ export function readTimestamp(text: string): number | undefined {
   return base + Number(`0.${fraction}`) * 1000 - offset;
 }
 
-/** A duration as Go prints it, `6m0s` or `12ms`, in milliseconds. */
-export function readGoDuration(text: string): number | undefined {
+/** A duration as Go prints it, `6m0s` or `12ms`, in milliseconds; and in days, which some servers add. */
+export function readGoDuration(given: string): number | undefined {
+  const text = given.replace(MICRO, "us");
   if (!GO_DURATION.test(text)) return undefined;
   let ms = 0;
   for (const [, amount, unit = "s"] of text.matchAll(GO_PART)) ms += Number(amount) * (GO_UNIT_MS[unit] ?? 0);

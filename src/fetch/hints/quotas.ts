@@ -3,9 +3,9 @@ import { readDictionary, readList } from "./structured-list.js";
 
 /** What a server says of one of its quotas. */
 export interface Quota {
-  /** How much of it is left. */
+  /** How much of it is left; NaN for what cannot be read. */
   readonly remaining: number | undefined;
-  /** Milliseconds until there is more; below 0 for a moment that has passed. */
+  /** Milliseconds until there is more, or all of it; below 0 for a moment that has passed. */
   readonly resetMs: number | undefined;
 }
 
@@ -38,7 +38,7 @@ function separateFields(headers: Headers, now: number): Quota[] {
     const family = `${name.split("ratelimit", 1)[0] ?? ""} ${before} ${after}`;
     const quota = quotas.get(family) ?? { remaining: undefined, resetMs: undefined };
     quotas.set(family, quota);
-    if (part === "remaining") quota.remaining = readDecimal(value.trim());
+    if (part === "remaining") quota.remaining = readDecimal(value.trim()) ?? NaN;
     else quota.resetMs = readReset(value.trim(), now);
   }
   return [...quotas.values()];

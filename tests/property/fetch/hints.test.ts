@@ -178,7 +178,7 @@ describe("what is written is what is read", () => {
 
   test("dates of HTTP in all forms, by the clock of the server", () => {
     // Years that two digits can tell.
-    const at = fc.integer({ min: Date.UTC(2000, 0, 1) / 1_000, max: Date.UTC(2099, 0, 1) / 1_000 });
+    const at = fc.integer({ min: Date.UTC(2000, 0, 1) / 1_000, max: Date.UTC(2075, 0, 1) / 1_000 });
     fc.assert(
       fc.property(at, seconds, fc.nat(2), fc.nat(2), (start, wait, one, other) => {
         const date = httpDates(start * 1_000)[one] ?? "";

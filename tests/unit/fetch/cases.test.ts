@@ -3,7 +3,7 @@ import type { LimitFetchOptions } from "../../../src/fetch/index.js";
 import type { RateLimiter } from "../../../src/rate-limit/index.js";
 import { ok, refusal, setUp, settled, URL_OF_IT } from "./support/set-up.js";
 
-// Faults that users of other libraries have reported, replayed (shared/cases/CASES.md, area fetch).
+// Faults that users of other libraries have reported, replayed.
 
 beforeEach(() => {
   // Full jitter draws from 0 up to a bound: here always the bound.

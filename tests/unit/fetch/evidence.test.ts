@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { limitFetch } from "../../../src/fetch/index.js";
-import type { Limiter } from "../../../src/rate-limit/index.js";
-import { inRun, ok, refusal, serverOf, setUp, settled, URL_OF_IT } from "./support/set-up.js";
-import { ManualClock } from "../../../src/testing/index.js";
+import { inRun, ok, refusal, setUp, URL_OF_IT } from "./support/set-up.js";
 
 // Refusals that are not about the budget: the call waits by itself, and holds up nobody.
 
@@ -128,6 +126,27 @@ test("a quota of which something is left is no hint, stale or not", async () => 
   expect(limiter.stats().pausedForMs).toBe(500);
 });
 
+test.each(["59, 59", "5;w=60", "unlimited"])("what is left is not none where it is %p", async (remaining) => {
+  const { clock, limiter, call } = setUp(() =>
+    refusal({ "x-ratelimit-remaining": remaining, "x-ratelimit-reset": "3000" }),
+  );
+  call("a");
+  await clock.advance(0);
+  expect(limiter.stats().pausedForMs).toBe(500);
+});
+
+test("a 503 is a refusal when it names a time or says that a quota is empty, not for a reset alone", async () => {
+  const paused = async (headers: Record<string, string>): Promise<number> => {
+    const { clock, limiter, call } = setUp(() => refusal(headers, 503));
+    call("a");
+    await clock.advance(0);
+    return limiter.stats().pausedForMs;
+  };
+  expect(await paused({ "x-ratelimit-reset": "30" })).toBe(0);
+  expect(await paused({ "x-ratelimit-reset": "30", "x-ratelimit-remaining": "0" })).toBe(30_000);
+  expect(await paused({ "retry-after": "2" })).toBe(2_000);
+});
+
 test("isShared may read the answer, and the caller gets the whole of it", async () => {
   const body = "x".repeat(300_000);
   const seen: string[] = [];
@@ -149,20 +168,44 @@ test("isShared may read the answer, and the caller gets the whole of it", async 
   expect(limiter.stats().pausedForMs).toBe(2_000);
 });
 
-test("without feedback, a limiter that cannot pause will do", async () => {
-  const clock = new ManualClock();
-  const taken: unknown[] = [];
-  const plain = { acquire: async (n: number) => void taken.push(n) } as Limiter;
-  const { fetch, sent } = serverOf((count) => (count === 1 ? refusal({ "retry-after": "1" }) : ok()), clock);
-  const limited = limitFetch(plain as never, { fetch, feedback: false });
-  await inRun(clock, async () => {
-    const answered = limited(URL_OF_IT);
-    await clock.advance(1_000);
-    expect((await answered).status).toBe(200);
+test.each([{}, { feedback: false as const }])("a limiter that cannot pause is refused: %p", (options) => {
+  const plain = { acquire: () => Promise.resolve() };
+  expect(() => limitFetch(plain as never, options)).toThrow(
+    '"limiter" must be a limiter or a budget with acquire() and pause(), or a key of one; got an object.',
+  );
+});
+
+test("a limiter that cannot be paused now costs nobody the answer, and the call waits by itself", async () => {
+  const warned = jest.spyOn(process, "emitWarning").mockReturnValue(undefined);
+  const { clock, limiter, sent, call, trace } = setUp((count) =>
+    count === 1 ? refusal({ "retry-after": "2" }) : ok(),
+  );
+  jest.spyOn(limiter, "pause").mockImplementation(() => {
+    throw new Error("out of reach");
   });
-  await settled();
-  expect([taken, sent]).toEqual([
-    [1, 1],
-    ["t0", "t1000"],
-  ]);
+  await inRun(clock, async () => {
+    call("a");
+    await clock.advance(2_000);
+    expect(sent).toEqual(["a t0", "a t2000"]);
+    expect(trace.events).toEqual(["a t2000"]);
+  });
+  expect(warned).toHaveBeenCalledTimes(1);
+  expect(warned.mock.calls[0]?.[1]).toMatchObject({ code: "TIDEGATE_PAUSE_FAILED" });
+});
+
+test("of many that are refused again, with one served between them, all but the first say that it is the budget", async () => {
+  // Ten at once; of those that come back one is served, and the quota is used up again.
+  const { clock, limiter, call } = setUp((count) => (count === 11 ? ok() : refusal({ "retry-after": "1" })), {
+    rate: 10,
+    capacity: 10,
+    retry: 5,
+  });
+  await inRun(clock, async () => {
+    for (let index = 0; index < 10; index += 1) call("a");
+    await clock.advance(1_000); // the first of them is served
+    await clock.advance(100); // refused again: it may be for itself
+    expect(limiter.stats().pausedForMs).toBe(0);
+    await clock.advance(100); // and this one too: it is not
+    expect(limiter.stats().pausedForMs).toBe(1_000);
+  });
 });

@@ -116,14 +116,22 @@ describe("a refusal", () => {
     end();
     const again = (attempt: number): unknown[] => [
       ["paused", { limiter: "api", ms: 1_000 }],
-      ["retried", { limiter: "api", status: 429, attempt }],
       ["waited", "api"],
       ["granted", "api", 1_000],
+      ["retried", { limiter: "api", status: 429, attempt }],
     ];
     expect(events).toEqual([["granted", "api", 0], ...again(1), ...again(2)]);
   });
 
-  test("that comes with the last attempt, or may not be repeated, still pauses", async () => {
+  test("that comes with the last attempt still pauses", async () => {
+    const { clock, limiter, trace, call } = setUp(() => refusal({ "retry-after": "1" }), { retry: 1 });
+    call("a");
+    await clock.advance(1_000);
+    expect(limiter.stats().pausedForMs).toBe(1_000);
+    expect(trace.events).toEqual(["a t1000"]);
+  });
+
+  test("that may not be repeated still pauses", async () => {
     const { clock, limiter, trace, call } = setUp(() => refusal({ "retry-after": "1" }));
     call("a", { method: "POST" });
     await clock.advance(0);
@@ -170,9 +178,9 @@ describe("pauses in a row, without a hint", () => {
     jest.spyOn(Math, "random").mockReturnValue(1);
     const told: number[] = [];
     const end = observeLimiters({ paused: ({ ms }) => told.push(ms) });
-    const { clock, call } = setUp(server, { retry: { retries: 9, backoffMs: 100 } });
+    const { clock, call } = setUp(server, { retry: { retries: 11, backoffMs: 100 } });
     call("a");
-    await clock.advance(200_000);
+    await clock.advance(400_000);
     end();
     return told;
   }
@@ -180,7 +188,7 @@ describe("pauses in a row, without a hint", () => {
   test("double, up to the cap", async () => {
     expect(await pauses((count) => (count > 4 ? ok() : refusal()))).toEqual([100, 200, 400, 800]);
     const all = await pauses(() => refusal());
-    expect(all.slice(-2)).toEqual([25_600, 51_200]);
+    expect(all.slice(-3)).toEqual([51_200, 60_000, 60_000]);
   });
 
   test("count many in flight as one, with a hint too", async () => {
@@ -198,6 +206,19 @@ describe("pauses in a row, without a hint", () => {
     const { clock, limiter, call } = setUp((count) => (count === 3 ? ok() : refusal()), {
       retry: { retries: 2, backoffMs: 100 },
     });
+    call("a");
+    await clock.advance(1_000);
+    call("b", { method: "POST" });
+    await clock.advance(0);
+    expect(limiter.stats().pausedForMs).toBe(100);
+  });
+
+  test("start again after what was let through without success, such as a 304", async () => {
+    jest.spyOn(Math, "random").mockReturnValue(1);
+    const { clock, limiter, call } = setUp(
+      (count) => (count === 3 ? new Response(null, { status: 304 }) : refusal()),
+      { retry: { retries: 2, backoffMs: 100 } },
+    );
     call("a");
     await clock.advance(1_000);
     call("b", { method: "POST" });

@@ -6,7 +6,7 @@ import { labels, setUp } from "./support/set-up.js";
 // Some of these are much work for a machine that is busy.
 jest.setTimeout(30_000);
 
-// Faults that users of other libraries have reported, replayed (shared/cases/CASES.md, area rate): when is what granted.
+// Faults that users of other libraries have reported, replayed: when is what granted.
 
 test("F01: work that comes just before a refill gets one burst, not two", async () => {
   const { clock, trace, acquire } = setUp(5, 5);

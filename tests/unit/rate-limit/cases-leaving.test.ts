@@ -7,7 +7,7 @@ import { labels, setUp } from "./support/set-up.js";
 // Some of these are much work for a machine that is busy.
 jest.setTimeout(30_000);
 
-// Faults that users of other libraries have reported, replayed (shared/cases/CASES.md, area rate): callers that leave,
+// Faults that users of other libraries have reported, replayed: callers that leave,
 // and what waiting costs.
 
 const MAX_DELAY_MS = 2_147_483_647;

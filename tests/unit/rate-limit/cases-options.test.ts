@@ -4,7 +4,7 @@ import { RateLimiter, type RateLimiterOptions } from "../../../src/rate-limit/in
 import { labels, setUp } from "./support/set-up.js";
 import { Trace } from "./support/trace.js";
 
-// Faults that users of other libraries have reported, replayed (shared/cases/CASES.md, area rate): settings, and the
+// Faults that users of other libraries have reported, replayed: settings, and the
 // clock.
 
 describe("F15: a call for nothing is granted at once and spends nothing", () => {

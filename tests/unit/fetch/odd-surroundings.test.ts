@@ -3,7 +3,7 @@ import { limitFetch, type PausableLimiter } from "../../../src/fetch/index.js";
 import { type RateBudget, RateLimiter } from "../../../src/rate-limit/index.js";
 import { inRun, ok, reasonOf, refusal, setUp, URL_OF_IT } from "./support/set-up.js";
 
-// Faults that a review of the first version has found, each with the test that failed then.
+// Odd inputs and answers: bodies, streams, headers and callbacks that a plain client never has.
 
 let warned: jest.SpiedFunction<typeof process.emitWarning>;
 
