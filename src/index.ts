@@ -48,7 +48,7 @@ export type {
   RateOptions,
 } from "./rate-limit/index.js";
 
-export { App, checkCancellation, fn, map, useSignal, withTimeout } from "./pipeline/index.js";
+export { App, checkCancellation, fn, map, runMain, useSignal, withTimeout } from "./pipeline/index.js";
 export { DeadlineExceededError, RunAbortedError } from "./pipeline/index.js";
 export type {
   AppOptions,

@@ -18,6 +18,11 @@ export function beginRun(environment: Environment): Run {
   return requireCore("environment", environment).beginRun();
 }
 
+/** Aborts the runs of an environment and of its children, as the end of a drain does; without runs it does nothing. */
+export function abortRuns(environment: Environment, reason: unknown): void {
+  requireCore("environment", environment).abortRuns(reason);
+}
+
 /** Returns `environment` when it is an Environment, of any copy of the package; else throws. */
 export function requireEnvironment(environment: Environment): Environment {
   requireCore("environment", environment);

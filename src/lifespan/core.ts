@@ -13,6 +13,8 @@ export interface Core {
   readonly clock: Clock;
   /** Counts a new run. Throws EnvironmentStateError when none may begin. */
   beginRun(): Run;
+  /** Aborts the runs of this environment and of its children, as the end of a drain does. */
+  abortRuns(reason: unknown): void;
   /** Sets what the next start runs. Returns what it ran before. */
   replaceLifespan(lifespan: Lifespan): Lifespan | undefined;
   /** For a child: starts the environment, or lets the child in while runs drain that the calling code is part of. */

@@ -71,6 +71,10 @@ export class EnvironmentCore implements Core {
     });
   }
 
+  abortRuns(reason: unknown): void {
+    this.#life.generation?.runs.abort(reason);
+  }
+
   requireAdmission(): void {
     this.#admitting();
     this.settings.parent?.requireAdmission();

@@ -21,6 +21,11 @@ export class RunSet {
     if (this.#runs.size === 0) this.#emptied?.resolve();
   }
 
+  /** Aborts all runs; a drain goes on waiting for them. */
+  abort(reason: unknown): void {
+    for (const run of [...this.#runs]) run.abort(reason);
+  }
+
   /** Whether code in `frame` is part of one of these runs, directly or in a run begun inside it. */
   includes(frame: Frame | undefined): boolean {
     for (const { run } of outwards(frame)) if (this.#runs.has(run as CountedRun)) return true;
@@ -40,7 +45,7 @@ export class RunSet {
       .flatMap((run) => run.requestStop(reason));
     if (this.#runs.size === 0) return errors;
     const abort = (): void => {
-      for (const run of [...this.#runs]) run.abort(reason);
+      this.abort(reason);
     };
     this.#emptied = new Deferred();
     let disarm = (): void => undefined;

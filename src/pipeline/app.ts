@@ -4,6 +4,9 @@ import { requireFunction, requireLimit, requireName } from "../internal/checks.j
 import { defaultEnvironment, type Environment, requireEnvironment } from "../lifespan/index.js";
 import { type RunHandle, type RunOptions, StartedRun } from "./run-handle.js";
 
+/** Where an app keeps its environment, for `runMain`. Shared by all copies of the package: an app may be another copy's. */
+const ENVIRONMENT = Symbol.for("tidegate/app-environment/v1");
+
 export interface AppOptions {
   /** For messages and reports; not empty. */
   readonly name: string;
@@ -25,7 +28,8 @@ export interface AppOptions {
  */
 export class App<A extends unknown[], R> {
   readonly name: string;
-  readonly #environment: Environment;
+  /** @internal */
+  declare readonly [ENVIRONMENT]: Environment;
   readonly #concurrency: number | undefined;
   readonly #main: () => R;
 
@@ -39,7 +43,9 @@ export class App<A extends unknown[], R> {
     const { name, environment, concurrency } = resolveConfig(config);
     requireFunction("main", main);
     this.name = name;
-    this.#environment = environment === undefined ? defaultEnvironment : requireEnvironment(environment);
+    Object.defineProperty(this, ENVIRONMENT, {
+      value: environment === undefined ? defaultEnvironment : requireEnvironment(environment),
+    });
     this.#concurrency = concurrency === undefined ? undefined : requireLimit("concurrency", concurrency);
     this.#main = () => main(...args);
   }
@@ -61,12 +67,19 @@ export class App<A extends unknown[], R> {
   run(options?: RunOptions): RunHandle<Awaited<R>> {
     const plan = {
       name: this.name,
-      environment: this.#environment,
+      environment: this[ENVIRONMENT],
       concurrency: this.#concurrency,
       main: this.#main,
     };
     return new StartedRun(plan, options);
   }
+}
+
+/** The environment of an app, of any copy of the package; throws for anything else. */
+export function environmentOf(app: App<unknown[], unknown>): Environment {
+  const environment = (app as Partial<App<unknown[], unknown>> | null | undefined)?.[ENVIRONMENT];
+  if (environment !== undefined) return environment;
+  throw new InvalidArgumentError("app", "an App", app);
 }
 
 function resolveConfig(config: string | AppOptions): AppOptions {

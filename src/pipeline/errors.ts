@@ -16,7 +16,10 @@ export class DeadlineExceededError extends TidegateError {
   }
 }
 
-/** Work was given up: its run was aborted, or the fan-out that it belongs to has failed (then `cause` says of what). */
+/**
+ * Work was given up: its run was aborted, by its handle or by a signal to `runMain`, or the fan-out that it belongs to
+ * has failed (then `cause` says of what).
+ */
 export class RunAbortedError extends TidegateError {
   override readonly name = "RunAbortedError";
   readonly code = "RUN_ABORTED";

@@ -5,6 +5,7 @@ export { fn } from "./fn.js";
 export type { CorrectableLimiter, FnNameOptions, FnOptions, FnRateLimit } from "./fn-options.js";
 export { map } from "./map.js";
 export type { MapOptions } from "./map.js";
+export { runMain } from "./run-main.js";
 export type { RunHandle, RunOptions } from "./run-handle.js";
 export { checkCancellation, useSignal } from "./signal.js";
 export { withTimeout } from "./time-limit.js";

@@ -75,6 +75,7 @@ const PUBLIC: Readonly<Record<string, Names>> = {
       "fn",
       "lifespan",
       "map",
+      "runMain",
       "start",
       "stop",
       "tryUseContext",

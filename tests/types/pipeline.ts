@@ -8,6 +8,7 @@ import {
   type RateBudget,
   RateLimiter,
   type RunHandle,
+  runMain,
   withTimeout,
 } from "tidegate";
 
@@ -147,6 +148,14 @@ export async function disposes(): Promise<void> {
   await using running = app.run();
   running.abort();
 }
+
+// runMain takes any app, and the options of a run.
+expectType(runMain(app, { signal: new AbortController().signal })).toBe<Promise<void>>(true);
+void runMain(new App("nothing", () => undefined));
+// @ts-expect-error a function is no app
+void runMain(() => 1);
+// @ts-expect-error no such option
+void runMain(app, { forceAfterMs: 5 });
 
 // withTimeout gives what the body gives.
 expectType(withTimeout(5, () => 1)).toBe<number>(true);
