@@ -48,7 +48,16 @@ export type {
   RateOptions,
 } from "./rate-limit/index.js";
 
-export { App, checkCancellation, fn, map, runMain, useSignal, withTimeout } from "./pipeline/index.js";
+export {
+  App,
+  checkCancellation,
+  fn,
+  map,
+  mapStream,
+  runMain,
+  useSignal,
+  withTimeout,
+} from "./pipeline/index.js";
 export { DeadlineExceededError, RunAbortedError } from "./pipeline/index.js";
 export type {
   AppOptions,
@@ -57,6 +66,7 @@ export type {
   FnOptions,
   FnRateLimit,
   MapOptions,
+  MapStreamOptions,
   RunHandle,
   RunOptions,
 } from "./pipeline/index.js";

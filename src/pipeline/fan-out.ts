@@ -4,6 +4,7 @@ import type { Run } from "../lifespan/index.js";
 import { RunAbortedError } from "./errors.js";
 import type { Item, SlotHolder, SlotPlace } from "./item.js";
 import { Lanes, type LanesOwner } from "./lanes.js";
+import type { Failure, Outlet } from "./outlet.js";
 import { OutsideWatch } from "./outside.js";
 import { DEFAULT_CONCURRENCY, workOf } from "./run-work.js";
 import type { SlotRequest } from "./slots.js";
@@ -11,8 +12,9 @@ import { type Items, Source } from "./source.js";
 import { afterTurn, Turn } from "./turn.js";
 
 /**
- * One call of `map`. It is driven by reactions to promises that it has registered itself, never directly by whoever
- * frees a slot or ends a scope: so the source is stepped, and every item started, in the async context of the caller.
+ * What `map` and `mapStream` do with their items: it starts them, and puts the results into an outlet. It is driven by
+ * reactions to promises that it, or the outlet, has registered itself, never directly by whoever frees a slot or ends a
+ * scope: so the source is stepped, and every item started, in the async context of the caller.
  */
 export class Fanout<T, R> implements LanesOwner {
   readonly #source: Source<T>;
@@ -24,8 +26,8 @@ export class Fanout<T, R> implements LanesOwner {
   readonly #place: SlotPlace;
   readonly #scope: Scope;
   readonly #lanes: Lanes<T, R>;
+  readonly #outlet: Outlet<R>;
   #watch: OutsideWatch | undefined;
-  #settle: { resolve: (results: Awaited<R>[]) => void; reject: (error: unknown) => void } | undefined;
   #hasParentWait = false;
   /** The item that waits for a slot of the run: at most one is pulled ahead. */
   #held: { readonly item: T; readonly request: SlotRequest } | undefined;
@@ -34,11 +36,17 @@ export class Fanout<T, R> implements LanesOwner {
   readonly #turn = new Turn();
   #isPulling = false;
   #isResting = false;
-  /** The first failure, or the end of the scope around. */
-  #end: { readonly error: unknown } | undefined;
+  /** The first failure, the end of the scope around, or that nobody wants results any more. */
+  #end: Failure | undefined;
   #isStopped = false;
+  #isOver = false;
 
-  constructor(f: (item: T) => R, items: Items<T>, concurrency: number | undefined) {
+  constructor(
+    f: (item: T) => R | PromiseLike<R>,
+    items: Items<T>,
+    concurrency: number | undefined,
+    outlet: Outlet<R>,
+  ) {
     const frame = currentFrame();
     const run = frame?.run as Run | undefined;
     const parent = frame?.item as SlotHolder | undefined;
@@ -50,17 +58,11 @@ export class Fanout<T, R> implements LanesOwner {
     const slots = run === undefined ? undefined : workOf(run).slots;
     this.#place = { slots, depth: depth + 1, runScope: run?.scope };
     this.#scope = new Scope(frame?.scope);
-    this.#lanes = new Lanes(f, deriveFrame(frame, { scope: this.#scope }), this.#place, this);
+    this.#outlet = outlet;
+    this.#lanes = new Lanes(f, deriveFrame(frame, { scope: this.#scope }), this.#place, this, outlet);
     if (frame?.scope === undefined && this.#mainRun === undefined) return;
     this.#watch = new OutsideWatch(this.#scope, this.#mainRun, () => {
-      this.#advance();
-    });
-  }
-
-  start(): Promise<Awaited<R>[]> {
-    return new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-      this.#advance();
+      this.advance();
     });
   }
 
@@ -78,16 +80,16 @@ export class Fanout<T, R> implements LanesOwner {
   }
 
   itemSettled(): void {
-    this.#advance();
+    this.advance();
   }
 
-  /** Starts what may start now, and settles when nothing is left. Every change of the state leads here. */
-  #advance(): void {
+  /** Starts what may start now, and ends when nothing is left. Every change of the state leads here. */
+  advance(): void {
     while (this.#mayPull()) {
       if (this.#source.isAsync) this.#pullAsync();
       else this.#pull();
     }
-    this.#settleIfOver();
+    this.#endIfOver();
     this.#done?.end();
     this.#done = undefined;
   }
@@ -95,7 +97,7 @@ export class Fanout<T, R> implements LanesOwner {
   #mayPull(): boolean {
     this.#heedOutside();
     if (!this.#isOpen() || this.#isPulling || this.#isResting) return false;
-    return this.#held === undefined && this.#lanes.inFlight < this.#concurrency;
+    return this.#held === undefined && this.#lanes.inFlight < this.#concurrency && this.#outlet.hasRoom();
   }
 
   #isOpen(): boolean {
@@ -105,6 +107,7 @@ export class Fanout<T, R> implements LanesOwner {
   #heedOutside(): void {
     if (this.#end !== undefined) return;
     if (this.#scope.ended) this.#cease(this.#scope.reason);
+    else if (this.#outlet.unwanted !== undefined) this.#release(this.#outlet.unwanted, this.#outlet.unwanted);
     else if (!this.#isStopped && this.#mainRun?.stopRequest !== undefined) this.#stop();
   }
 
@@ -124,12 +127,12 @@ export class Fanout<T, R> implements LanesOwner {
         this.#isPulling = false;
         this.#heedOutside();
         if (step !== undefined) this.#admit(step.value);
-        this.#advance();
+        this.advance();
       },
       (error: unknown) => {
         this.#isPulling = false;
         this.#fail(error);
-        this.#advance();
+        this.advance();
       },
     );
   }
@@ -166,7 +169,7 @@ export class Fanout<T, R> implements LanesOwner {
     const held = this.#held;
     this.#held = undefined;
     if (held !== undefined) this.#lanes.start(held.item);
-    this.#advance();
+    this.advance();
   }
 
   #dropHeld(): boolean {
@@ -182,7 +185,7 @@ export class Fanout<T, R> implements LanesOwner {
     this.#isResting = true;
     afterTurn(() => {
       this.#isResting = false;
-      this.#advance();
+      this.advance();
     });
   }
 
@@ -193,14 +196,17 @@ export class Fanout<T, R> implements LanesOwner {
       this.#cease(this.#scope.reason);
       return;
     }
-    this.#cease(error);
-    this.#scope.release(
-      new RunAbortedError(
-        "Another item of the fan-out has failed (see cause), so this one waits no longer. Catch errors inside the " +
-          "function that map calls if the others shall go on.",
-        { cause: error },
-      ),
+    const reason = new RunAbortedError(
+      "Another item of the fan-out has failed (see cause), so this one waits no longer. Catch errors inside the " +
+        "function that map calls if the others shall go on.",
+      { cause: error },
     );
+    this.#release(error, reason);
+  }
+
+  #release(error: unknown, reason: RunAbortedError): void {
+    this.#cease(error);
+    this.#scope.release(reason);
   }
 
   #cease(error: unknown): void {
@@ -218,19 +224,17 @@ export class Fanout<T, R> implements LanesOwner {
     else this.#pull();
   }
 
-  #settleIfOver(): void {
-    if (this.#settle === undefined || this.#lanes.inFlight > 0 || this.#held !== undefined) return;
-    if (this.#isOpen()) return;
-    const settle = this.#settle;
-    this.#settle = undefined;
+  #endIfOver(): void {
+    if (this.#isOver || this.#lanes.inFlight > 0 || this.#held !== undefined || this.#isOpen()) return;
+    this.#isOver = true;
     this.#source.close();
     this.#turn.end();
     this.#watch?.stop();
     this.#scope.leave();
     const conclude = (): void => {
-      if (this.#end !== undefined) settle.reject(this.#end.error);
-      else if (this.#source.isExhausted) settle.resolve(this.#lanes.results);
-      else settle.reject(this.#mainRun?.stopRequest?.reason);
+      if (this.#end === undefined && !this.#source.isExhausted)
+        this.#end = { error: this.#mainRun?.stopRequest?.reason };
+      this.#outlet.end(this.#end);
     };
     const parentIsBack = this.#hasParentWait ? this.#parent?.endWait() : undefined;
     if (parentIsBack === undefined) conclude();

@@ -1,10 +1,12 @@
 import { type Frame, isPlainPromise, keepInside, runInFrame } from "../context/index.js";
 import { Item, type SlotPlace } from "./item.js";
 import { isThenable } from "../internal/thenable.js";
+import type { Outlet } from "./outlet.js";
 
 /** Receives the result of one item in flight; used again for later items, since a promise takes two closures. */
 interface Lane {
-  index: number;
+  /** Where its result goes. */
+  place: number;
   item: Item | undefined;
   readonly onValue: (value: unknown) => void;
   readonly onError: (error: unknown) => void;
@@ -19,31 +21,38 @@ export interface LanesOwner {
   itemSettled(): void;
 }
 
-/** The items in flight of one fan-out, each in a frame of its own, and the results in the order of their start. */
+/** The items in flight of one fan-out, each in a frame of its own. */
 export class Lanes<T, R> {
-  readonly results: Awaited<R>[] = [];
   inFlight = 0;
-  readonly #f: (item: T) => R;
+  readonly #f: (item: T) => R | PromiseLike<R>;
   /** What the frames of all items have in common. */
   readonly #frame: Frame;
   readonly #place: SlotPlace;
   readonly #owner: LanesOwner;
+  readonly #outlet: Outlet<R>;
   readonly #idle: Lane[] = [];
   /** What `#call` works on: fields, so that no closure has to be made for each item. */
   #value: T | undefined;
   #valueFrame: Frame | undefined;
 
-  constructor(f: (item: T) => R, frame: Frame, place: SlotPlace, owner: LanesOwner) {
+  constructor(
+    f: (item: T) => R | PromiseLike<R>,
+    frame: Frame,
+    place: SlotPlace,
+    owner: LanesOwner,
+    outlet: Outlet<R>,
+  ) {
     this.#f = f;
     this.#frame = frame;
     this.#place = place;
     this.#owner = owner;
+    this.#outlet = outlet;
   }
 
   /** Calls `f`. The slot for it has been taken. */
   start(value: T): void {
     const item = new Item(this.#place);
-    const index = this.results.push(undefined as Awaited<R>) - 1; // in its place at once: an array with holes is slow
+    const place = this.#outlet.reserve();
     const frame: Frame = { ...this.#frame, item };
     this.#value = value;
     this.#valueFrame = frame;
@@ -60,11 +69,11 @@ export class Lanes<T, R> {
     if (pending !== undefined) {
       this.inFlight += 1;
       const lane = this.#idle.pop() ?? this.#makeLane();
-      lane.index = index;
+      lane.place = place;
       lane.item = item;
       pending.then(lane.onValue, lane.onError);
     } else {
-      this.results[index] = result as Awaited<R>;
+      this.#outlet.put(place, result as R);
       this.#owner.itemDone(item);
     }
   }
@@ -76,10 +85,10 @@ export class Lanes<T, R> {
 
   #makeLane(): Lane {
     const lane: Lane = {
-      index: 0,
+      place: 0,
       item: undefined,
       onValue: (value) => {
-        this.results[lane.index] = value as Awaited<R>;
+        this.#outlet.put(lane.place, value as R);
         this.#end(lane);
       },
       onError: (error) => {

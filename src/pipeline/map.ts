@@ -1,5 +1,6 @@
 import { requireFunction, requireLimit, requireOptions } from "../internal/checks.js";
 import { Fanout } from "./fan-out.js";
+import { Collection } from "./outlet.js";
 import { type Items, requireItems } from "./source.js";
 
 export interface MapOptions {
@@ -34,13 +35,27 @@ export function map<T, R>(
   items: Iterable<T> | AsyncIterable<T>,
   options?: MapOptions,
 ): Promise<Awaited<R>[]> {
-  try {
-    requireFunction("f", f);
-    requireItems<T>(items satisfies Items<T>);
-    const concurrency = requireOptions("options", options)?.concurrency;
-    if (concurrency !== undefined) requireLimit("concurrency", concurrency);
-    return new Fanout(f, items, concurrency).start();
-  } catch (error) {
-    return Promise.reject(error);
-  }
+  return new Promise((resolve, reject) => {
+    const concurrency = requireFanout(f, items, options);
+    new Fanout(f as Call<T, R>, items, concurrency, new Collection(resolve, reject)).advance();
+  });
+}
+
+/** What `f` is to a fan-out: `R` may be a promise, the fan-out works with what it resolves to. */
+export type Call<T, R> = (item: T) => Awaited<R> | PromiseLike<Awaited<R>>;
+
+/**
+ * Checks the arguments of a fan-out, without touching the source.
+ *
+ * @returns The concurrency, when one is given.
+ */
+export function requireFanout<T>(
+  f: unknown,
+  items: Items<T>,
+  options: MapOptions | undefined,
+): number | undefined {
+  requireFunction("f", f);
+  requireItems(items);
+  const concurrency = requireOptions("options", options)?.concurrency;
+  return concurrency === undefined ? undefined : requireLimit("concurrency", concurrency);
 }

@@ -24,6 +24,7 @@ export class SlotRequest extends QueueNode {
  * A freed slot belongs to the first in line in the same turn: nobody who comes in between can take it.
  */
 export class Slots {
+  readonly limit: number;
   #free: number;
   /** By rank, which grows with the depth; nothing above the last line is waited for. */
   readonly #lines: (Queue<SlotRequest> | undefined)[] = [];
@@ -31,6 +32,7 @@ export class Slots {
 
   /** @param limit - Slots in all: an integer from 1 up, or Infinity. */
   constructor(limit: number) {
+    this.limit = limit;
     this.#free = limit;
   }
 
