@@ -17,8 +17,8 @@ export class DeadlineExceededError extends TidegateError {
 }
 
 /**
- * Work was given up: its run was aborted, by its handle or by a signal to `runMain`, or the fan-out that it belongs to
- * has failed (then `cause` says of what).
+ * Work was given up: its run was aborted, by its handle or by a signal to `runMain`, the fan-out that it belongs to has
+ * failed (then `cause` says of what), or the stream that it belongs to was left early.
  */
 export class RunAbortedError extends TidegateError {
   override readonly name = "RunAbortedError";

@@ -5,6 +5,8 @@ import {
   fn,
   type Limiter,
   map,
+  mapStream,
+  type MapStreamOptions,
   type RateBudget,
   RateLimiter,
   type RunHandle,
@@ -122,6 +124,21 @@ void map((n: number) => n, items);
 void map((n: number) => n, 5);
 // @ts-expect-error no such option
 void map((item: Item) => item, items, { limit: 3 });
+
+// mapStream: a generator of settled results, for "for await" and for what takes an async iterable.
+const results = mapStream(async (item: Item) => Promise.resolve(item.id), stream, { ordered: false });
+expectType(results).toBe<AsyncGenerator<string, void, void>>(true);
+expectType(mapStream(identity, items)).toBe<AsyncGenerator<Item, void, void>>(true);
+void map((id: string) => id, results);
+void results.return();
+const streamOptions: MapStreamOptions = { concurrency: optional.concurrency, ordered: undefined };
+void mapStream((item: Item) => item, items, streamOptions);
+// @ts-expect-error f takes numbers
+void mapStream((n: number) => n, items);
+// @ts-expect-error no such option
+void mapStream((item: Item) => item, items, { order: false });
+// @ts-expect-error ordered is no option of map
+void map((item: Item) => item, items, { ordered: false });
 
 // App: the arguments are those of main; the handle gives the settled result.
 const app = new App(

@@ -282,12 +282,12 @@ describe("back-pressure", () => {
       if (index % 7 === 0) await Promise.resolve();
       return index;
     };
-    let expected = 0;
+    let inOrder = 0;
     for await (const index of mapStream(f, source(), { concurrency: 10 })) {
-      expect(index).toBe(expected++);
+      if (index === inOrder) inOrder += 1;
       alive -= 1;
     }
-    expect(expected).toBe(100_000);
+    expect(inOrder).toBe(100_000);
     expect(most).toBeLessThanOrEqual(20);
   }, 60_000);
 
