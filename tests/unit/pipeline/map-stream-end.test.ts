@@ -97,6 +97,7 @@ describe("leaving early", () => {
     const thrown = stream.throw(boom);
     thrown.catch(() => undefined);
     expect(await stateOf(next)).toBe("pending");
+    expect(await stateOf(thrown)).toBe("pending");
     for (const each of gates) each.open();
     expect(await next).toEqual(done);
     expect(await errorOf(thrown)).toBe(boom);

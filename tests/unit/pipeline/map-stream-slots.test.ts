@@ -216,7 +216,7 @@ describe("App.concurrency", () => {
       const stream = mapStream((item: number) => started.push(item), [1, 2]);
       const first = stream.next();
       await settle();
-      const left = stream.return();
+      const left = hold.promise.then(() => stream.return()); // the reaction before this one has handed the slot over
       hold.open();
       await Promise.all([first, left, other]);
       expect(await map((item: number) => item, [1, 2])).toEqual([1, 2]);
