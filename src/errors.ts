@@ -14,7 +14,9 @@ export type ErrorCode =
   | "LIFESPAN_INVALID"
   | "ENVIRONMENT_STATE"
   | "DEADLINE_EXCEEDED"
-  | "RUN_ABORTED";
+  | "RUN_ABORTED"
+  | "BATCH_TOO_LARGE"
+  | "BATCH_INVALID";
 
 /**
  * Base class of the errors that this package throws. `instanceof TidegateError` also recognises errors of another

@@ -50,6 +50,7 @@ export type {
 
 export {
   App,
+  batched,
   checkCancellation,
   fn,
   map,
@@ -58,9 +59,16 @@ export {
   useSignal,
   withTimeout,
 } from "./pipeline/index.js";
-export { DeadlineExceededError, RunAbortedError } from "./pipeline/index.js";
+export {
+  BatchResultError,
+  DeadlineExceededError,
+  RetryWithSmallerBatch,
+  RunAbortedError,
+} from "./pipeline/index.js";
 export type {
   AppOptions,
+  BatchOptions,
+  BatchRateLimit,
   CorrectableLimiter,
   FnNameOptions,
   FnOptions,

@@ -1,6 +1,8 @@
 export { App } from "./app.js";
 export type { AppOptions } from "./app.js";
-export { DeadlineExceededError, RunAbortedError } from "./errors.js";
+export type { BatchOptions, BatchRateLimit } from "./batch-options.js";
+export { batched } from "./batched.js";
+export { BatchResultError, DeadlineExceededError, RetryWithSmallerBatch, RunAbortedError } from "./errors.js";
 export { fn } from "./fn.js";
 export type { CorrectableLimiter, FnNameOptions, FnOptions, FnRateLimit } from "./fn-options.js";
 export { map } from "./map.js";

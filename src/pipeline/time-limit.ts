@@ -1,5 +1,5 @@
 import { type Deadline, followSignal, Scope } from "../cancellation/index.js";
-import { MAX_DELAY_MS, systemClock } from "../clock.js";
+import { systemClock } from "../clock.js";
 import {
   currentFrame,
   deriveFrame,
@@ -16,6 +16,7 @@ import { isThenable } from "../internal/thenable.js";
 import type { Run } from "../lifespan/index.js";
 import { DeadlineExceededError } from "./errors.js";
 import { workOf } from "./run-work.js";
+import { scheduleAt } from "./schedule-at.js";
 
 /**
  * Calls `body` under a time limit. When the time is over, {@link useSignal} within is aborted, acquires and fan-outs
@@ -102,20 +103,13 @@ class TimeLimit {
   }
 
   #arm(): void {
-    this.#armTimer();
+    this.#disarm = scheduleAt(this.#deadline.clock, this.#deadline.at, () => {
+      this.#expire();
+    });
     // A limit around it that passes ends this one too. One that has passed before does not: this is its cleanup.
     if (this.#caller?.scope?.deadline === undefined || this.#scope.aborted) return;
     this.#unfollow = followSignal(this.#scope.signal, (reason) => {
       if (isTidegateError(reason, "DEADLINE_EXCEEDED")) this.#abandon(reason);
-    });
-  }
-
-  #armTimer(): void {
-    const { clock, at } = this.#deadline;
-    const left = Math.max(0, at - clock.now());
-    this.#disarm = clock.schedule(Math.min(left, MAX_DELAY_MS), () => {
-      if (clock.now() < at) this.#armTimer();
-      else this.#expire();
     });
   }
 

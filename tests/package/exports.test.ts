@@ -59,6 +59,7 @@ const PUBLIC: Readonly<Record<string, Names>> = {
     values: [
       ...RATE_LIMIT.values,
       "App",
+      "BatchResultError",
       "ContextKey",
       "DeadlineExceededError",
       "DuplicateProvideError",
@@ -67,7 +68,9 @@ const PUBLIC: Readonly<Record<string, Names>> = {
       "LifespanError",
       "MissingContextError",
       "NoEnvironmentError",
+      "RetryWithSmallerBatch",
       "RunAbortedError",
+      "batched",
       "bindContext",
       "checkCancellation",
       "composeLifespans",
@@ -88,6 +91,8 @@ const PUBLIC: Readonly<Record<string, Names>> = {
     types: [
       ...RATE_LIMIT.types,
       "AppOptions",
+      "BatchOptions",
+      "BatchRateLimit",
       "ContextKeyOptions",
       "CorrectableLimiter",
       "EnvironmentBuilder",
