@@ -60,7 +60,6 @@ class Batcher<T> {
   add(item: T): Promise<unknown> {
     const frame = currentFrame();
     const scope = frame?.scope;
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a reason may be anything
     if (scope?.ended === true) return Promise.reject(scope.reason);
     const source = frame?.source;
     const batch = this.#open.get(source) ?? this.#make(source);

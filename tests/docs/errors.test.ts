@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import {
   App,
+  batched,
+  BatchResultError,
   ContextKey,
   DeadlineExceededError,
   DuplicateProvideError,
@@ -22,6 +24,7 @@ import {
   QueueFullError,
   RateBudget,
   RateLimiter,
+  RetryWithSmallerBatch,
   RunAbortedError,
   TidegateError,
   useContext,
@@ -193,6 +196,20 @@ const CASES: Record<ErrorCode, Case> = {
     fields: {},
     names: /run/,
     remedy: /abort/,
+  },
+  BATCH_TOO_LARGE: {
+    type: RetryWithSmallerBatch,
+    provoke: () => batched({ maxBatchSize: 1 }, () => Promise.reject(new RetryWithSmallerBatch()))("item"),
+    fields: {},
+    names: /single item/,
+    remedy: /make the item smaller.*with a cause/,
+  },
+  BATCH_INVALID: {
+    type: BatchResultError,
+    provoke: () => batched({ maxBatchSize: 1, name: "embed" }, () => [])("item"),
+    fields: { batched: "embed", expected: 1, received: 0 },
+    names: /"embed".*an array of 0/,
+    remedy: /one result for each item.*Promise\.reject\(error\)/,
   },
 };
 const codes = Object.keys(CASES) as ErrorCode[];

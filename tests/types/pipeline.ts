@@ -1,6 +1,7 @@
 // Checked by `npm run types`; never run.
 import {
   App,
+  batched,
   ContextKey,
   fn,
   type Limiter,
@@ -101,6 +102,60 @@ fn({ rateLimit: { key: BUDGET, cost: () => ({ bytes: 1 }) } }, async () => Promi
 fn({ rateLimit: { key: BUDGET, cost: () => 1 } }, async () => Promise.resolve());
 // @ts-expect-error a limiter takes a number
 fn({ rateLimit: { key: LIMITER, cost: () => ({ tokens: 1 }) } }, async () => Promise.resolve());
+
+// batched: items and results come from f; promises among the results are settled.
+const one = batched({ maxBatchSize: 10, maxWaitMs: 5, name: "one" }, async (all: Item[]) =>
+  Promise.resolve(all.map(({ id }) => id.length)),
+);
+expectType(one).toBe<(item: Item) => Promise<number>>(true);
+const oneSync = batched({ maxBatchSize: 10 }, (all: readonly Item[]): readonly string[] =>
+  all.map(({ id }) => id),
+);
+expectType(oneSync).toBe<(item: Item) => Promise<string>>(true);
+const oneEach = batched({ maxBatchSize: 10 }, (all: string[]) =>
+  all.map(async (id) => Promise.resolve({ id })),
+);
+expectType(oneEach).toBe<(item: string) => Promise<{ id: string }>>(true);
+const same = (all: Item[]): Item[] => all;
+batched({ maxBatchSize: 10, rateLimit: LIMITER, concurrency: 2 }, same);
+batched({ maxBatchSize: 10, rateLimit: PLAIN }, (all: Item[]) => all);
+const oneSettled = batched(
+  {
+    maxBatchSize: 10,
+    rateLimit: {
+      key: BUDGET,
+      cost: (all) => ({ requests: 1, tokens: all.length }),
+      settle: (results, all) => ({ tokens: results.length + all.length }),
+    },
+  },
+  async (all: Item[]) => Promise.resolve(all.map(({ id }) => id)),
+);
+expectType(oneSettled).toBe<(item: Item) => Promise<string>>(true);
+batched(
+  {
+    maxBatchSize: 10,
+    rateLimit: {
+      key: LIMITER,
+      cost: (all) => all.reduce((sum, { id }) => sum + id.length, 0),
+      settle: (results) => results.reduce((sum, { used }) => sum + used, 0),
+    },
+  },
+  async (all: Item[]) => Promise.resolve(all.map(() => ({ used: 1 }))),
+);
+// @ts-expect-error a number for each item is no list
+batched({ maxBatchSize: 10 }, (all: Item[]) => all.length);
+// @ts-expect-error the size is missing
+batched({ maxWaitMs: 10 }, same);
+// @ts-expect-error a budget needs to know what a batch costs
+batched({ maxBatchSize: 10, rateLimit: BUDGET }, same);
+// @ts-expect-error no such dimension
+batched({ maxBatchSize: 10, rateLimit: { key: BUDGET, cost: () => ({ bytes: 1 }) } }, same);
+// @ts-expect-error settle needs a limiter that takes corrections
+batched({ maxBatchSize: 10, rateLimit: { key: PLAIN, cost: () => 1, settle: () => 1 } }, same);
+// @ts-expect-error no such option
+batched({ maxBatchSize: 10, retries: 3 }, same);
+// @ts-expect-error the item is of another type
+void one("text");
 
 // map: the results are settled; sources may be async; f must take the items.
 const plain = map((item: Item) => item.id, items);

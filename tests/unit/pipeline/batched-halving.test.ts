@@ -39,7 +39,7 @@ const upper = async (items: string[]): Promise<string[]> => {
 };
 
 async function outcomes(call: (item: string) => Promise<string>, items: string): Promise<unknown[]> {
-  const settled = await environment.run(() => Promise.allSettled([...items].map((item) => call(item))));
+  const settled = await environment.run(() => Promise.allSettled(Array.from(items, (item) => call(item))));
   return settled.map((result) => (result.status === "fulfilled" ? result.value : result.reason) as unknown);
 }
 
@@ -58,7 +58,9 @@ test("odd numbers are halved too, down to single items; each is asked for alone 
 
 test("a single item that is refused without a cause fails with the error itself", async () => {
   const refusal = new RetryWithSmallerBatch();
-  const call = batched({ maxBatchSize: 1 }, () => Promise.reject(refusal));
+  const call = batched({ maxBatchSize: 1 }, (): string[] => {
+    throw refusal;
+  });
   const [error] = await outcomes(call, "a");
   expect(error).toBe(refusal);
   expect(isTidegateError(error, "BATCH_TOO_LARGE")).toBe(true);
@@ -87,7 +89,7 @@ test("each half takes a slot and a token of its own", async () => {
 
 test("who leaves meanwhile is not in a half; a half of nobody is not called", async () => {
   const hold = gate();
-  const call = batched({ maxBatchSize: 4 }, async (items: string[]) => {
+  const call = batched({ maxBatchSize: 4, rateLimit: LIMIT }, async (items: string[]) => {
     batches.push(items.join(""));
     if (items.length < 4) return items;
     await hold.promise;
@@ -95,7 +97,7 @@ test("who leaves meanwhile is not in a half; a half of nobody is not called", as
   });
   const ended = environment.run(() =>
     Promise.allSettled(
-      [..."abcd"].map((item) => ("acd".includes(item) ? withTimeout(10, () => call(item)) : call(item))),
+      Array.from("abcd", (item) => ("acd".includes(item) ? withTimeout(10, () => call(item)) : call(item))),
     ),
   );
   await clock.advance(10);
@@ -108,4 +110,5 @@ test("who leaves meanwhile is not in a half; a half of nobody is not called", as
   ]);
   await settle();
   expect(batches).toEqual(["abcd", "b"]);
+  expect(limiter.stats().granted).toBe(2);
 });

@@ -52,7 +52,7 @@ const upper = async (items: string[]): Promise<string[]> => {
   return items.map((item) => item.toUpperCase());
 };
 const all = (call: (item: string) => Promise<string>, items: string): Promise<string[]> =>
-  Promise.all([...items].map((item) => call(item)));
+  Promise.all(Array.from(items, (item) => call(item)));
 
 describe("when a batch goes", () => {
   test("unset: with the calls of one turn, after a microtask", async () => {
@@ -172,7 +172,7 @@ describe("contexts", () => {
 
   test("fan-outs in the body have slots of their own", async () => {
     const call = batched({ maxBatchSize: 10 }, (items: string[]) => map((item) => item + item, items));
-    const app = new App({ name: "app", environment, concurrency: 3 }, () => map(call, [..."abcd"]));
+    const app = new App({ name: "app", environment, concurrency: 3 }, () => map(call, Array.from("abcd")));
     expect(await app.run()).toEqual(["aa", "bb", "cc", "dd"]);
   });
 
@@ -225,8 +225,8 @@ describe("errors", () => {
     ["throws", () => { throw boom; }], // prettier-ignore
     ["rejects", () => Promise.reject(boom)],
   ])("a body that %s fails its callers with that error itself", async (_how, body) => {
-    const call = batched({ maxBatchSize: 2 }, body as () => string[]);
-    const results = environment.run(() => Promise.allSettled([..."abc"].map((item) => call(item))));
+    const call = batched({ maxBatchSize: 2 }, body as () => Promise<string[]>);
+    const results = environment.run(() => Promise.allSettled(Array.from("abc", (item) => call(item))));
     expect((await results).map((result) => (result as PromiseRejectedResult).reason as unknown)).toEqual([
       boom,
       boom,
@@ -253,7 +253,7 @@ describe("errors", () => {
     const call = batched({ maxBatchSize: 3 }, (items: string[]) =>
       items.map((item): unknown => (item === "a" ? boom : item === "b" ? Promise.reject(boom) : item)),
     );
-    const results = environment.run(() => Promise.allSettled([..."abc"].map((item) => call(item))));
+    const results = environment.run(() => Promise.allSettled(Array.from("abc", (item) => call(item))));
     expect(await results).toEqual([
       { status: "fulfilled", value: boom },
       { status: "rejected", reason: boom },
