@@ -5,27 +5,24 @@ import type { BatchCaller, BatchPlace } from "./batch-caller.js";
 import type { BatchHome } from "./batch-home.js";
 import type { BatchRules } from "./batch-options.js";
 import { BatchResultError } from "./errors.js";
-import type { Call } from "./fn-options.js";
+import type { AnyFunction, Call } from "./fn-options.js";
 import { limitCalls } from "./limited-call.js";
 
 /** The body of a batched function, in its limits; called with the BatchCall that it is for. */
-export function limitBody<T>(
-  body: (items: T[]) => unknown,
-  name: string,
-  { rate, ...rules }: BatchRules,
-): Call {
-  const limited = async (batch: BatchCall<T>): Promise<unknown[]> => {
+export function limitBody(body: AnyFunction, name: string, { rate, ...rules }: BatchRules): Call {
+  const limited = async (batch: BatchCall<unknown>): Promise<unknown[]> => {
     const items = batch.begin();
     const count = items.length; // the body may do what it likes with its array
-    return resultsOf(await body(items), name, count);
+    return resultsOf((await body(items)) as unknown, name, count);
   };
   return limitCalls(limited, {
     ...rules,
     rate: rate && {
       key: rate.key,
-      cost: (batch) => rate.cost((batch as BatchCall<T>).waitingItems()),
+      cost: (batch) => rate.cost((batch as BatchCall<unknown>).waitingItems()),
       settle:
-        rate.settle && ((results, batch) => rate.settle?.(results, (batch as BatchCall<T>).calledItems())),
+        rate.settle &&
+        ((results, batch) => rate.settle?.(results, (batch as BatchCall<unknown>).calledItems())),
     },
   });
 }
