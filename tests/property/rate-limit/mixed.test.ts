@@ -18,7 +18,7 @@ describe("all operations mixed", () => {
       fc.asyncProperty(setting, plan(MIXED, 60), async (start, steps) => {
         await new Rig(start).playOut(steps);
       }),
-      { numRuns: 700 },
+      { numRuns: 250 },
     );
   });
 
@@ -30,7 +30,7 @@ describe("all operations mixed", () => {
         fc.asyncProperty(budgetSetting(dimensions), steps, async (start, steps) => {
           await new BudgetRig(start).playOut(steps);
         }),
-        { numRuns: 60 },
+        { numRuns: 25 },
       );
     });
 
@@ -39,7 +39,7 @@ describe("all operations mixed", () => {
         fc.asyncProperty(budgetSetting(dimensions), anyMisses, steps, async (start, misses, steps) => {
           await new BudgetRig(start, new BadClock(misses)).playOut(steps);
         }),
-        { numRuns: 60 },
+        { numRuns: 25 },
       );
     });
   });

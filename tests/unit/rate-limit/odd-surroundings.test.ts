@@ -129,7 +129,7 @@ test("a budget that has run for days does not drift either", async () => {
   const budget = new RateBudget({ calls: { maxRowsPerSecond: 3, burstWindowSecs: 0 } }, { clock });
   budget.tryAcquire({ calls: 1 });
   let last = 0;
-  const calls = 5_000;
+  const calls = 2_000;
   for (let call = 0; call < calls; call += 1) {
     void budget.acquire({ calls: 1 }).then(() => (last = clock.now()));
   }
