@@ -1,5 +1,6 @@
 import { ambientScope, followSignal, timeLeftMs } from "../cancellation/index.js";
-import { MAX_DELAY_MS, systemClock } from "../clock.js";
+import { systemClock } from "../clock.js";
+import { scheduleAt } from "../internal/schedule-at.js";
 import { currentRun } from "../lifespan/index.js";
 import { WaitTooLongError } from "../rate-limit/index.js";
 
@@ -25,7 +26,8 @@ export function fullJitter(baseMs: number, row: number, capMs: number): number {
 export function waitAlone(ms: number, limiter: string, signal: AbortSignal | undefined): Promise<void> {
   const clock = currentRun()?.clock ?? systemClock;
   const scope = ambientScope();
-  const left = timeLeftMs(scope, clock, clock.now());
+  const now = clock.now();
+  const left = timeLeftMs(scope, clock, now);
   if (left < ms) return Promise.reject(new WaitTooLongError(limiter, ms, Math.max(0, left)));
   return new Promise((resolve, reject) => {
     const ends: (() => void)[] = [];
@@ -41,7 +43,7 @@ export function waitAlone(ms: number, limiter: string, signal: AbortSignal | und
     scope?.add(listener);
     ends.push(() => scope?.remove(listener));
     ends.push(
-      clock.schedule(Math.min(ms, MAX_DELAY_MS), () => {
+      scheduleAt(clock, now + ms, () => {
         for (const end of ends) end();
         resolve();
       }),

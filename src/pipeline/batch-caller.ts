@@ -1,4 +1,5 @@
 import type { Scope, ScopeListener } from "../cancellation/index.js";
+import { Deferred } from "../internal/deferred.js";
 
 /** What a caller waits in: a batch that gathers items, or a call of the body. */
 export interface BatchPlace<T> {
@@ -10,36 +11,34 @@ export interface BatchPlace<T> {
 export class BatchCaller<T> implements ScopeListener {
   readonly item: T;
   place: BatchPlace<T>;
-  /** The caller goes on in its own async context, whoever settles it. */
-  readonly promise: Promise<unknown>;
   readonly #scope: Scope | undefined;
-  #resolve!: (result: unknown) => void;
-  #reject!: (error: unknown) => void;
+  readonly #result = new Deferred<unknown>();
 
   constructor(item: T, scope: Scope | undefined, place: BatchPlace<T>) {
     this.item = item;
     this.place = place;
     this.#scope = scope;
-    this.promise = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     scope?.add(this);
   }
 
+  /** The caller goes on in its own async context, whoever settles it. */
+  get promise(): Promise<unknown> {
+    return this.#result.promise;
+  }
+
   scopeEnded(reason: unknown): void {
-    this.#reject(reason);
+    this.#result.reject(reason);
     this.place.leave(this, reason);
   }
 
   /** Of a caller that has left, nobody hears this. */
   resolve(result: unknown): void {
     this.#scope?.remove(this);
-    this.#resolve(result);
+    this.#result.resolve(result);
   }
 
   reject(error: unknown): void {
     this.#scope?.remove(this);
-    this.#reject(error);
+    this.#result.reject(error);
   }
 }

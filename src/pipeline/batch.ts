@@ -1,6 +1,6 @@
 import { type BatchCaller, type BatchPlace } from "./batch-caller.js";
 import type { BatchHome } from "./batch-home.js";
-import { scheduleAt } from "./schedule-at.js";
+import { scheduleAt } from "../internal/schedule-at.js";
 
 /** A batch that gathers items until it goes. */
 export class Batch<T> implements BatchPlace<T> {

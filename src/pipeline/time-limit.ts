@@ -16,7 +16,7 @@ import { isThenable } from "../internal/thenable.js";
 import type { Run } from "../lifespan/index.js";
 import { DeadlineExceededError } from "./errors.js";
 import { workOf } from "./run-work.js";
-import { scheduleAt } from "./schedule-at.js";
+import { scheduleAt } from "../internal/schedule-at.js";
 
 /**
  * Calls `body` under a time limit. When the time is over, {@link useSignal} within is aborted, acquires and fan-outs
