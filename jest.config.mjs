@@ -18,7 +18,13 @@ export default {
       ...base,
       displayName: "source",
       testMatch: ["<rootDir>/tests/**/*.test.ts"],
-      testPathIgnorePatterns: ["/node_modules/", "<rootDir>/tests/package/"],
+      testPathIgnorePatterns: ["/node_modules/", "<rootDir>/tests/(package|property)/"],
+    },
+    {
+      ...base,
+      displayName: "property",
+      testMatch: ["<rootDir>/tests/property/**/*.test.ts"],
+      setupFiles: ["<rootDir>/tests/support/same-samples.ts"],
     },
     {
       ...base,

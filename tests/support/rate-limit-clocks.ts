@@ -34,6 +34,12 @@ export type Misses = { readonly lateMs: readonly number[] } | { readonly earlyPa
 const LEAST_PART = 0.09;
 
 /**
+ * The least that an early timer leaves of its delay, in milliseconds; what would leave less comes on time. Grants may be
+ * half a nanosecond early, and whether what is left is above that must not hang on how a double was rounded.
+ */
+const LEAST_REST_MS = 2e-6;
+
+/**
  * A clock that moves only when told and whose timers come early or late. It counts what is asked of it, so that a test
  * can tell how many timers were armed at once and how long the longest delay was.
  */
@@ -92,7 +98,8 @@ export class BadClock implements Clock {
   #miss(delayMs: number): number {
     const turn = this.#scheduled++;
     if ("lateMs" in this.#misses) return this.#misses.lateMs[turn % this.#misses.lateMs.length] ?? 0;
-    return -delayMs * (this.#misses.earlyParts[turn % this.#misses.earlyParts.length] ?? 0);
+    const restMs = delayMs * (this.#misses.earlyParts[turn % this.#misses.earlyParts.length] ?? 0);
+    return restMs < LEAST_REST_MS ? 0 : -restMs;
   }
 
   async #fire(timer: Timer): Promise<void> {

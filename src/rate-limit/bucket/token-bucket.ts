@@ -197,10 +197,15 @@ export class TokenBucket implements LocalMeter<number> {
     if (this.#pausedUntil !== undefined && now >= this.#pausedUntil) this.#endPause(this.#pausedUntil);
     if (this.#heldUntil > this.#since) this.#cutAtHold(Math.min(now, this.#heldUntil));
     const level = this.#at(now);
-    if (level <= this.#most) return level;
+    if (level <= this.#most || (this.#waiting && !this.#isAbove(level, this.#most, now))) return level;
     this.#level = this.#most;
     this.#since = now;
     return this.#most;
+  }
+
+  // What is above by rounding only stays: to cut it off would begin a new line, and add up rounding, each time.
+  #isAbove(level: number, most: number, now: number): boolean {
+    return level > most + Math.abs(now) * this.#rate * 2 * Number.EPSILON;
   }
 
   // Those who were held come back at the sustained rate, not as a burst.
@@ -209,10 +214,8 @@ export class TokenBucket implements LocalMeter<number> {
     this.#cut(Math.min(1000, this.#most), at);
   }
 
-  // What is above the cap by rounding only stays: to cut it off would begin a new line, and add up rounding, each time.
   #cutAtHold(at: number): void {
-    const rounding = Math.abs(at) * this.#rate * 2 * Number.EPSILON;
-    if (this.#at(at) > this.#cap() + rounding) this.#cut(this.#cap(), at);
+    if (this.#isAbove(this.#at(at), this.#cap(), at)) this.#cut(this.#cap(), at);
   }
 
   #cut(most: number, now: number): void {
