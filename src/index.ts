@@ -35,6 +35,7 @@ export type {
   BucketOptions,
   BucketStats,
   CostAt,
+  DimensionStats,
   KeyedRateLimiterOptions,
   Limiter,
   LimiterEvent,
@@ -69,14 +70,19 @@ export type {
   AppOptions,
   BatchOptions,
   BatchRateLimit,
+  CallCounts,
   CorrectableLimiter,
   FnNameOptions,
   FnOptions,
   FnRateLimit,
+  FunctionStats,
   MapOptions,
   MapStreamOptions,
+  ProvidedLimiter,
   RunHandle,
   RunOptions,
+  RunSnapshot,
+  RunStats,
 } from "./pipeline/index.js";
 
 export { InvalidArgumentError, isTidegateError, TidegateError } from "./errors.js";

@@ -7,4 +7,5 @@ export { DuplicateProvideError, EnvironmentStateError, LifespanError } from "./e
 export type { EnvironmentOptions } from "./options.js";
 export type { EnvironmentState } from "./phase.js";
 export type { Run } from "./run.js";
+export { openValues } from "./values.js";
 export type { ValueDescription } from "./values.js";

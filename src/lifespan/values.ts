@@ -91,6 +91,16 @@ export class Values implements ValueSource {
   }
 }
 
+/** The values that `source` and its parents have now, by the names of their keys. One that is made at its first use is not made. */
+export function* openValues(
+  source: ValueSource,
+): Generator<readonly [key: string, value: unknown], void, void> {
+  for (const key of source.keys()) {
+    const slot = source.find(key) as Slot | undefined;
+    if (slot?.state === "open") yield [key.name, slot.read()];
+  }
+}
+
 /**
  * What `source` provides under `key`, else the key's default.
  *

@@ -1,7 +1,5 @@
 import { currentFrame, type ValueSource } from "../context/index.js";
 import { requireFunction } from "../internal/checks.js";
-import { imitate } from "../internal/imitate.js";
-import { defaultEnvironment } from "../lifespan/index.js";
 import type { AnyBudget, Limiter } from "../rate-limit/index.js";
 import { Batch } from "./batch.js";
 import { BatchCall, limitBody } from "./batch-call.js";
@@ -9,6 +7,7 @@ import { BatchCaller } from "./batch-caller.js";
 import { BatchHome } from "./batch-home.js";
 import { type BatchOptions, type BatchRules, resolveBatchOptions } from "./batch-options.js";
 import type { AnyFunction, Call } from "./fn-options.js";
+import { pipelineFunction } from "./pipeline-function.js";
 
 /**
  * Makes a function of one item out of a function of many: calls made at a time become one call of `f`, and each caller
@@ -36,12 +35,8 @@ export function batched<T, R, L extends Limiter | AnyBudget>(
 ): (item: T) => Promise<Awaited<R>> {
   requireFunction("f", f);
   const batcher = new Batcher(resolveBatchOptions(options), f);
-  const wrapper = function (item: T): Promise<unknown> {
-    if (currentFrame()?.source !== undefined || defaultEnvironment.state !== "running")
-      return batcher.add(item);
-    return defaultEnvironment.run(() => batcher.add(item));
-  };
-  return imitate(wrapper as AnyFunction, f, batcher.name) as (item: T) => Promise<Awaited<R>>;
+  const add: AnyFunction = (_self: unknown, [item]: [T]) => batcher.add(item);
+  return pipelineFunction<AnyFunction>(f, batcher.name, add);
 }
 
 /** Puts calls into batches: one that is open for each environment, and one for all that is outside. */

@@ -6,9 +6,10 @@ import type { Item, SlotHolder, SlotPlace } from "./item.js";
 import { Lanes, type LanesOwner } from "./lanes.js";
 import type { Failure, Outlet } from "./outlet.js";
 import { OutsideWatch } from "./outside.js";
+import type { FanoutCount } from "./run-tally.js";
 import { DEFAULT_CONCURRENCY, workOf } from "./run-work.js";
 import type { SlotRequest } from "./slots.js";
-import { type Items, Source } from "./source.js";
+import { type Items, sizeOf, Source } from "./source.js";
 import { afterTurn, Turn } from "./turn.js";
 
 /**
@@ -27,6 +28,7 @@ export class Fanout<T, R> implements LanesOwner {
   readonly #scope: Scope;
   readonly #lanes: Lanes<T, R>;
   readonly #outlet: Outlet<R>;
+  readonly #count: FanoutCount | undefined;
   #watch: OutsideWatch | undefined;
   #hasParentWait = false;
   /** The item that waits for a slot of the run: at most one is pulled ahead. */
@@ -55,11 +57,13 @@ export class Fanout<T, R> implements LanesOwner {
     this.#concurrency = concurrency ?? (run === undefined ? DEFAULT_CONCURRENCY : Infinity);
     this.#parent = parent;
     this.#mainRun = depth === 0 ? run : undefined;
-    const slots = run === undefined ? undefined : workOf(run).slots;
-    this.#place = { slots, depth: depth + 1, runScope: run?.scope };
+    const work = run === undefined ? undefined : workOf(run);
+    this.#count = work?.tally?.fanOut(f, sizeOf(items));
+    this.#place = { slots: work?.slots, depth: depth + 1, runScope: run?.scope };
     this.#scope = new Scope(frame?.scope);
     this.#outlet = outlet;
-    this.#lanes = new Lanes(f, deriveFrame(frame, { scope: this.#scope }), this.#place, this, outlet);
+    const itemFrame = deriveFrame(frame, { scope: this.#scope });
+    this.#lanes = new Lanes(f, itemFrame, this.#place, this, outlet, this.#count?.items);
     if (frame?.scope === undefined && this.#mainRun === undefined) return;
     this.#watch = new OutsideWatch(this.#scope, this.#mainRun, () => {
       this.advance();
@@ -231,6 +235,7 @@ export class Fanout<T, R> implements LanesOwner {
     this.#turn.end();
     this.#watch?.stop();
     this.#scope.leave();
+    this.#count?.end(this.#lanes.started);
     const conclude = (): void => {
       if (this.#end === undefined && !this.#source.isExhausted)
         this.#end = { error: this.#mainRun?.stopRequest?.reason };

@@ -1,7 +1,5 @@
-import { bindGenerator, currentFrame } from "../context/index.js";
+import { bindGenerator } from "../context/index.js";
 import { requireFunction } from "../internal/checks.js";
-import { imitate } from "../internal/imitate.js";
-import { defaultEnvironment } from "../lifespan/index.js";
 import type { AnyBudget, Limiter } from "../rate-limit/index.js";
 import {
   type AnyFunction,
@@ -11,6 +9,7 @@ import {
   resolveFnOptions,
 } from "./fn-options.js";
 import { limitCalls } from "./limited-call.js";
+import { pipelineFunction } from "./pipeline-function.js";
 
 /**
  * Makes a pipeline function of `f`: the same signature, `this`, name and length; what is sync stays sync. Called
@@ -36,13 +35,7 @@ export function fn<F extends AnyFunction>(...given: [F] | [object, F]): F {
   const f = requireFunction("f", given.length === 1 ? given[0] : given[1]);
   const rules = resolveFnOptions(given.length === 1 ? {} : given[0]);
   const isLimited = rules.rate !== undefined || rules.concurrency !== undefined;
-  const call = isLimited ? limitCalls(f, rules) : callPlainly(f);
-  const wrapper = function (this: unknown, ...args: unknown[]): unknown {
-    if (currentFrame()?.source !== undefined || defaultEnvironment.state !== "running")
-      return call(this, args);
-    return defaultEnvironment.run(() => call(this, args));
-  };
-  return imitate(wrapper as F, f, rules.name);
+  return pipelineFunction(f, rules.name, isLimited ? limitCalls(f, rules) : callPlainly(f));
 }
 
 /** No frame is entered: the caller's is right, and entering one costs more than most calls. */

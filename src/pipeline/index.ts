@@ -11,5 +11,6 @@ export { mapStream } from "./map-stream.js";
 export type { MapStreamOptions } from "./map-stream.js";
 export type { RunHandle, RunOptions } from "./run-handle.js";
 export { runMain } from "./run-main.js";
+export type { CallCounts, FunctionStats, ProvidedLimiter, RunSnapshot, RunStats } from "./run-stats.js";
 export { checkCancellation, useSignal } from "./signal.js";
 export { withTimeout } from "./time-limit.js";

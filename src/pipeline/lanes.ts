@@ -1,5 +1,6 @@
 import { type Frame, isPlainPromise, keepInside, runInFrame } from "../context/index.js";
 import { Item, type SlotPlace } from "./item.js";
+import type { CallCounter } from "./run-tally.js";
 import { isThenable } from "../internal/thenable.js";
 import type { Outlet } from "./outlet.js";
 
@@ -24,12 +25,15 @@ export interface LanesOwner {
 /** The items in flight of one fan-out, each in a frame of its own. */
 export class Lanes<T, R> {
   inFlight = 0;
+  started = 0;
   readonly #f: (item: T) => R | PromiseLike<R>;
   /** What the frames of all items have in common. */
   readonly #frame: Frame;
   readonly #place: SlotPlace;
   readonly #owner: LanesOwner;
   readonly #outlet: Outlet<R>;
+  /** Undefined when `f` counts its calls itself, and when nobody can look. */
+  readonly #counter: CallCounter | undefined;
   readonly #idle: Lane[] = [];
   /** What `#call` works on: fields, so that no closure has to be made for each item. */
   #value: T | undefined;
@@ -41,16 +45,20 @@ export class Lanes<T, R> {
     place: SlotPlace,
     owner: LanesOwner,
     outlet: Outlet<R>,
+    counter: CallCounter | undefined,
   ) {
     this.#f = f;
     this.#frame = frame;
     this.#place = place;
     this.#owner = owner;
     this.#outlet = outlet;
+    this.#counter = counter;
   }
 
   /** Calls `f`. The slot for it has been taken. */
   start(value: T): void {
+    this.started += 1;
+    this.#counter?.begin();
     const item = new Item(this.#place);
     const place = this.#outlet.reserve();
     const frame: Frame = { ...this.#frame, item };
@@ -62,6 +70,7 @@ export class Lanes<T, R> {
       result = runInFrame(frame, this.#call);
       pending = isThenable(result) ? promiseOf(result) : undefined;
     } catch (error) {
+      this.#counter?.end(true);
       this.#owner.itemFailed(error);
       this.#owner.itemDone(item);
       return;
@@ -73,6 +82,7 @@ export class Lanes<T, R> {
       lane.item = item;
       pending.then(lane.onValue, lane.onError);
     } else {
+      this.#counter?.end(false);
       this.#outlet.put(place, result as R);
       this.#owner.itemDone(item);
     }
@@ -88,10 +98,12 @@ export class Lanes<T, R> {
       place: 0,
       item: undefined,
       onValue: (value) => {
+        this.#counter?.end(false);
         this.#outlet.put(lane.place, value as R);
         this.#end(lane);
       },
       onError: (error) => {
+        this.#counter?.end(true);
         this.#owner.itemFailed(error);
         this.#end(lane);
       },

@@ -5,6 +5,10 @@ import { requireOptions, requireSignal } from "../internal/checks.js";
 import { Deferred } from "../internal/deferred.js";
 import { beginRun, type Environment, type Run } from "../lifespan/index.js";
 import { RunAbortedError } from "./errors.js";
+import { providedLimiters } from "./provided-limiters.js";
+import type { ProvidedLimiter, RunSnapshot, RunStats } from "./run-stats.js";
+import { RunTally } from "./run-tally.js";
+import { RunChanges } from "./run-changes.js";
 import { workOf } from "./run-work.js";
 
 export interface RunOptions {
@@ -22,6 +26,14 @@ export interface RunHandle<R> extends AsyncDisposable {
   finally: Promise<R>["finally"];
   /** The result as a plain promise. */
   result(): Promise<R>;
+  /** What the run has done so far: the calls of its functions, and the limiters that its environment provides. */
+  stats(): RunStats;
+  /**
+   * Follows the run: a "running" snapshot at once and after each change, then exactly one that is "ready", with the
+   * result. A watcher that is slow misses what lies between, never the last. Each call of `watch` is a watcher of its
+   * own; leaving its loop does not abort the run. When the run fails, the loop throws what the handle rejects with.
+   */
+  watch(): AsyncGenerator<RunSnapshot<R>, void, void>;
   /**
    * Aborts the run: {@link useSignal} in it is aborted, what waits in it stops waiting, and once main has ended the
    * handle rejects with `reason`, whatever main returned. Does nothing when the run is over.
@@ -46,7 +58,11 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
   readonly [EAGER] = this.#over.promise;
   readonly #plan: RunPlan<R>;
   readonly #result = new Deferred<Awaited<R>>();
+  readonly #tally = new RunTally();
+  readonly #changes = new RunChanges();
   #run: Run | undefined;
+  /** How the limiters stood when the run ended. */
+  #limiters: readonly ProvidedLimiter[] | undefined;
   #isOver = false;
   #unfollow: (() => void) | undefined;
 
@@ -62,6 +78,28 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
 
   result(): Promise<Awaited<R>> {
     return this.#result.promise;
+  }
+
+  stats(): RunStats {
+    const limiters = this.#limiters ?? providedLimiters(this.#run);
+    return { functions: this.#tally.functions(), total: this.#tally.total(), limiters };
+  }
+
+  async *watch(): AsyncGenerator<RunSnapshot<Awaited<R>>, void, void> {
+    this.#tally.onChange = () => {
+      this.#changes.happened();
+    };
+    let seen: number | undefined;
+    while (!this.#isOver) {
+      if (seen === this.#changes.version) {
+        await this.#changes.next();
+      } else {
+        seen = this.#changes.version;
+        yield { state: "running", stats: this.stats() };
+      }
+    }
+    const result = await this.#result.promise;
+    yield { state: "ready", stats: this.stats(), result };
   }
 
   abort(reason?: unknown): void {
@@ -115,6 +153,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
 
   async #runMain(run: Run): Promise<void> {
     const work = workOf(run, this.#plan.concurrency);
+    work.tally = this.#tally;
     let settle: () => void;
     try {
       const result = await run.enter(this.#plan.main);
@@ -149,6 +188,8 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
 
   #end(): void {
     this.#isOver = true;
+    this.#limiters = providedLimiters(this.#run);
+    this.#changes.happened();
     this.#over.resolve();
     this.#unfollow?.();
   }

@@ -1,4 +1,5 @@
 import type { Run } from "../lifespan/index.js";
+import type { RunTally } from "./run-tally.js";
 import { Slots } from "./slots.js";
 
 /** Items in flight where nobody has said how many. */
@@ -10,6 +11,8 @@ const WORK = Symbol.for("tidegate/run-work/v1");
 export class RunWork {
   /** For the items of all fan-outs of the run together. */
   readonly slots: Slots;
+  /** Undefined in a run that has no handle, since nobody can look. */
+  tally: RunTally | undefined = undefined;
   #openBodies = 0;
   #quiet: (() => void) | undefined;
 
@@ -36,8 +39,17 @@ export class RunWork {
   }
 }
 
+interface WorkHolder extends Run {
+  [WORK]: RunWork | undefined;
+}
+
+/** What counts the calls in `run`, if anything does. */
+export function tallyOf(run: unknown): RunTally | undefined {
+  const work = (run as WorkHolder | undefined)?.[WORK];
+  return work?.tally;
+}
+
 /** The work of `run`; made with `concurrency` when there is none yet. */
 export function workOf(run: Run, concurrency = DEFAULT_CONCURRENCY): RunWork {
-  const holder = run as Run & Record<typeof WORK, RunWork | undefined>;
-  return (holder[WORK] ??= new RunWork(concurrency));
+  return ((run as WorkHolder)[WORK] ??= new RunWork(concurrency));
 }

@@ -12,6 +12,12 @@ export function requireItems<T>(items: Items<T>): Items<T> {
   throw new InvalidArgumentError("items", "an iterable or an async iterable", items);
 }
 
+/** How many items there are, where that can be told without taking them; undefined elsewhere. */
+export function sizeOf(items: Items<unknown>): number | undefined {
+  if (Array.isArray(items)) return items.length;
+  return items instanceof Set || items instanceof Map ? items.size : undefined;
+}
+
 /** An item of a source. */
 export interface Pulled<T> {
   readonly value: T;

@@ -2,7 +2,7 @@
 export type { Clock } from "../clock.js";
 export { InvalidArgumentError, isTidegateError, TidegateError } from "../errors.js";
 export type { ErrorCode } from "../errors.js";
-export type { BucketOptions, BucketStats, RateOptions } from "./bucket/rated-bucket.js";
+export type { BucketOptions, RateOptions } from "./bucket/rated-bucket.js";
 export {
   KeyLimitError,
   LimiterClosedError,
@@ -13,10 +13,10 @@ export {
 export { KeyedRateLimiter } from "./keyed-rate-limiter.js";
 export type { KeyedRateLimiterOptions } from "./keyed-rate-limiter.js";
 export type { AcquireOptions, Limiter } from "./limiter.js";
-export type { LineStats } from "./line-limiter.js";
 export type { LineOptions } from "./line-options.js";
 export { observeLimiters } from "../internal/limiter-observer.js";
 export type { LimiterEvent, LimiterObserver } from "../internal/limiter-observer.js";
+export type { BucketStats, DimensionStats, LineStats } from "../internal/limiter-report.js";
 export type { Permit } from "./permit.js";
 export { RateBudget } from "./rate-budget.js";
 export type { AnyBudget, CostAt, RateBudgetStats } from "./rate-budget.js";

@@ -1,24 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { requireFinite } from "../internal/checks.js";
+import {
+  type DimensionStats,
+  type LimiterReport,
+  type LineStats,
+  type ReportingLimiter,
+} from "../internal/limiter-report.js";
 import type { LocalMeter } from "./line/meter.js";
 import { WaitingLine } from "./line/waiting-line.js";
 import { type AcquireOptions, checkAcquireOptions } from "./limiter.js";
 import type { LineSettings } from "./line-options.js";
 import { limiterObserver } from "../internal/limiter-observer.js";
-
-/** What every limiter says of its line. */
-export interface LineStats {
-  /** Callers that wait now. */
-  readonly queued: number;
-  /** Calls granted so far, `tryAcquire` included; a call for nothing is not counted. */
-  readonly granted: number;
-  /** Callers that left the line without tokens. */
-  readonly aborted: number;
-  /** The time that all callers together have waited, in milliseconds, those in line included. */
-  readonly waitedMs: number;
-  /** Milliseconds until the pause ends; 0 when none holds. */
-  readonly pausedForMs: number;
-}
 
 /** What a limiter's handle stands for. */
 interface Core<C, R, M> {
@@ -30,7 +22,7 @@ interface Core<C, R, M> {
  * What the limiters of this process have in common: a waiting line before a meter `M`. `C` is what a call asks for, `R`
  * what it gets with its tokens.
  */
-export abstract class LineLimiter<C, R, M extends LocalMeter<C>> implements Disposable {
+export abstract class LineLimiter<C, R, M extends LocalMeter<C>> implements Disposable, ReportingLimiter {
   /** For errors and metrics. */
   readonly name: string;
   readonly #own: Core<C, R, M>;
@@ -144,6 +136,17 @@ export abstract class LineLimiter<C, R, M extends LocalMeter<C>> implements Disp
     const { now } = this;
     return { queued, granted, aborted, waitedMs: line.waitedMs(now), pausedForMs: meter.pausedForMs(now) };
   }
+
+  /**
+   * For who finds a limiter among provided values.
+   *
+   * @internal
+   */
+  limiterReport(): LimiterReport {
+    return { ...this.lineStats(), dimensions: this.dimensionStats() };
+  }
+
+  protected abstract dimensionStats(): readonly DimensionStats[];
 
   get #core(): Core<C, R, M> {
     return this.#successor === undefined ? this.#own : this.#successor().#core;

@@ -1,7 +1,7 @@
+import type { BucketStats, DimensionStats, LineStats } from "../internal/limiter-report.js";
 import { BudgetMeter, type Costs } from "./bucket/budget-meter.js";
 import {
   type BucketOptions,
-  type BucketStats,
   makeBucket,
   type RatedBucket,
   type RateOptions,
@@ -9,7 +9,7 @@ import {
 } from "./bucket/rated-bucket.js";
 import { Dimensions } from "./dimensions.js";
 import type { AcquireOptions } from "./limiter.js";
-import { LineLimiter, type LineStats } from "./line-limiter.js";
+import { LineLimiter } from "./line-limiter.js";
 import { type LineOptions, resolveLineOptions } from "./line-options.js";
 import { BudgetPermit, type Permit } from "./permit.js";
 
@@ -123,6 +123,10 @@ export class RateBudget<D extends string> extends LineLimiter<Costs<D>, Permit<D
         meter.correct(taken, needed, now);
       });
     });
+  }
+
+  protected dimensionStats(): readonly DimensionStats[] {
+    return this.#dimensions.names.map((name) => this.#buckets[name].dimensionStats(this.now, name));
   }
 
   protected isFree(costs: Costs<D>): boolean {

@@ -1,8 +1,8 @@
 import { requireCount, requireFunction } from "../internal/checks.js";
 import { imitate } from "../internal/imitate.js";
+import type { BucketStats, DimensionStats, LineStats } from "../internal/limiter-report.js";
 import {
   type BucketOptions,
-  type BucketStats,
   makeBucket,
   type RatedBucket,
   type RateOptions,
@@ -10,7 +10,7 @@ import {
   resolveRate,
 } from "./bucket/rated-bucket.js";
 import type { AcquireOptions, Limiter } from "./limiter.js";
-import { LineLimiter, type LineStats } from "./line-limiter.js";
+import { LineLimiter } from "./line-limiter.js";
 import { type LineOptions, resolveLineOptions } from "./line-options.js";
 
 export interface RateLimiterOptions extends BucketOptions, LineOptions {}
@@ -149,6 +149,10 @@ export class RateLimiter extends LineLimiter<number, void, RatedBucket> implemen
     const isSameRate =
       rate.maxRowsPerSecond === start.maxRowsPerSecond && rate.burstWindowSecs === start.burstWindowSecs;
     return isSameRate && this.isAtRest && this.meter.isFull(this.now);
+  }
+
+  protected dimensionStats(): readonly DimensionStats[] {
+    return [this.meter.dimensionStats(this.now)];
   }
 
   protected isFree(n: number): boolean {

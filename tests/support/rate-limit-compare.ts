@@ -1,6 +1,4 @@
-import type { BucketStats } from "../../src/rate-limit/bucket/rated-bucket.js";
-import { WaitTooLongError } from "../../src/rate-limit/index.js";
-import type { LineStats } from "../../src/rate-limit/line-limiter.js";
+import { type BucketStats, type LineStats, WaitTooLongError } from "../../src/rate-limit/index.js";
 import type { Costs } from "./rate-limit-exact-meter.js";
 import type { Fate, LimiterModel } from "./rate-limit-model.js";
 import type { Rated } from "./rate-limit-settings.js";

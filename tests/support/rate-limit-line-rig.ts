@@ -1,6 +1,6 @@
-import type { BucketStats } from "../../src/rate-limit/bucket/rated-bucket.js";
 import {
   type AcquireOptions,
+  type BucketStats,
   InvalidArgumentError,
   LimiterClosedError,
   QueueFullError,

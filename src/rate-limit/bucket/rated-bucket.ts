@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "../../errors.js";
 import { requireFinite, requireObject, requireRate } from "../../internal/checks.js";
+import type { BucketStats, DimensionStats } from "../../internal/limiter-report.js";
 import { type BucketShape, TokenBucket } from "./token-bucket.js";
 
 /** The rate and the burst of one budget. */
@@ -17,18 +18,6 @@ export interface RateOptions {
 export interface BucketOptions extends RateOptions {
   /** Tokens in the bucket at the start: from 0 to its capacity, may be fractional. Default: full. */
   readonly initialTokens?: number | undefined;
-}
-
-/** How one bucket stands. */
-export interface BucketStats {
-  /** Tokens in the bucket now: may be fractional; negative is debt. */
-  readonly available: number;
-  /** Most tokens that the bucket holds while nobody waits. */
-  readonly capacity: number;
-  /** Tokens that the callers in line wait for. */
-  readonly queuedTokens: number;
-  /** Tokens granted so far, before refunds. */
-  readonly grantedTokens: number;
 }
 
 /** The rate options, checked and complete. */
@@ -54,6 +43,11 @@ export class RatedBucket extends TokenBucket {
   stats(now: number): BucketStats {
     const { capacity, queued, taken } = this;
     return { available: this.available(now), capacity, queuedTokens: queued, grantedTokens: taken };
+  }
+
+  /** @param name - Its name in a budget. */
+  dimensionStats(now: number, name?: string): DimensionStats {
+    return { name, maxRowsPerSecond: this.rate.maxRowsPerSecond, ...this.stats(now) };
   }
 }
 

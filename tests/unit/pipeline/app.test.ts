@@ -306,7 +306,7 @@ describe("disposal", () => {
 
 test("a failed run that nobody looks at is an unhandled rejection, like any promise", async () => {
   const program = `
-    import { App, defaultEnvironment, withTimeout } from "./src/index.ts";
+    import { App, defaultEnvironment, fn, withTimeout } from "./src/index.ts";
     let unhandled;
     process.on("unhandledRejection", (reason) => unhandled.push(String(reason)));
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -319,6 +319,7 @@ test("a failed run that nobody looks at is an unhandled rejection, like any prom
       "failed unseen, then disposed": async () => { const run = failing.run(); await wait(5); await run[Symbol.asyncDispose](); },
       "aborted": () => { short.run().abort("stop"); },
       "handed through a run": () => { defaultEnvironment.run(() => failing.run()); },
+      "a call inside": async () => { await new App("inside", () => void fn(() => Promise.reject("boom"))()).run(); },
       "handed through a time limit": () => { withTimeout(1_000, () => failing.run()); },
     };
     for (const [name, body] of Object.entries(cases)) {
@@ -340,6 +341,7 @@ test("a failed run that nobody looks at is an unhandled rejection, like any prom
     "failed unseen, then disposed: boom",
     "aborted: stop",
     "handed through a run: boom",
+    "a call inside: boom",
     "handed through a time limit: boom",
   ]);
 });

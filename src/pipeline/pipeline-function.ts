@@ -1,0 +1,25 @@
+import { currentFrame } from "../context/index.js";
+import { imitate } from "../internal/imitate.js";
+import { defaultEnvironment } from "../lifespan/index.js";
+import type { AnyFunction } from "./fn-options.js";
+import { markCounting } from "./run-tally.js";
+import { tallyOf } from "./run-work.js";
+
+/**
+ * What `fn` and `batched` have in common: the wrapper looks like `f`, runs in the default environment when it is called
+ * outside every one and that is running, and is counted by the run that it is called in.
+ */
+export function pipelineFunction<F extends AnyFunction>(
+  f: F,
+  name = f.name,
+  call: (self: unknown, args: unknown[]) => unknown,
+): F {
+  const wrapper = function (this: unknown, ...args: unknown[]): unknown {
+    const frame = currentFrame();
+    if (frame?.source === undefined && defaultEnvironment.state === "running")
+      return defaultEnvironment.run(() => call(this, args));
+    const tally = tallyOf(frame?.run);
+    return tally === undefined ? call(this, args) : tally.counter(name).count(call, this, args);
+  };
+  return markCounting(imitate(wrapper as F, f, name));
+}
