@@ -30,18 +30,17 @@ export class HeldValue implements Slot {
   }
 
   read(): unknown {
-    switch (this.#state.name) {
-      case "open":
-        return this.#state.value;
-      case "closed":
-        throw closedError(this.#key, this.#source);
-      case "opening":
-        throw new EnvironmentStateError(
-          this.#source.name,
-          this.#source.state,
-          `The value of context key "${this.#key.name}" has not arrived yet: await builder.provideWith() first.`,
-        );
-    }
+    const state = this.#state;
+    if (state.name === "open") return state.value;
+    throw state.name === "closed" ? closedError(this.#key, this.#source) : this.#notArrived();
+  }
+
+  #notArrived(): EnvironmentStateError {
+    return new EnvironmentStateError(
+      this.#source.name,
+      this.#source.state,
+      `The value of context key "${this.#key.name}" has not arrived yet: await builder.provideWith() first.`,
+    );
   }
 
   owns(value: unknown): boolean {

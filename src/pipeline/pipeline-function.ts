@@ -2,7 +2,7 @@ import { currentFrame } from "../context/index.js";
 import { imitate } from "../internal/imitate.js";
 import { defaultEnvironment } from "../lifespan/index.js";
 import type { AnyFunction } from "./fn-options.js";
-import { markCounting } from "./run-tally.js";
+import { type CallCounter, markCounting } from "./run-tally.js";
 import { tallyOf } from "./run-work.js";
 
 /**
@@ -14,12 +14,16 @@ export function pipelineFunction<F extends AnyFunction>(
   name = f.name,
   call: (self: unknown, args: unknown[]) => unknown,
 ): F {
+  // That of the last call: most calls come from one run.
+  let counter: CallCounter | undefined;
   const wrapper = function (this: unknown, ...args: unknown[]): unknown {
     const frame = currentFrame();
     if (frame?.source === undefined && defaultEnvironment.state === "running")
       return defaultEnvironment.run(() => call(this, args));
     const tally = tallyOf(frame?.run);
-    return tally === undefined ? call(this, args) : tally.counter(name).count(call, this, args);
+    if (tally === undefined) return call(this, args);
+    if (counter?.tally !== tally) counter = tally.counter(name);
+    return counter.count(call, this, args);
   };
   return markCounting(imitate(wrapper as F, f, name));
 }

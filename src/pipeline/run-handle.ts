@@ -88,6 +88,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
   async *watch(): AsyncGenerator<RunSnapshot<Awaited<R>>, void, void> {
     this.#tally.onChange = () => {
       this.#changes.happened();
+    this.#tally.onChange = undefined; // the functions of the run keep the tally until their next call
     };
     let seen: number | undefined;
     while (!this.#isOver) {

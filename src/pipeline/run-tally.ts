@@ -18,23 +18,24 @@ export class CallCounter {
   /** Calls that fan-outs have announced, those over sources of unknown length at their end. */
   #announced = 0;
   #openSources = 0;
-  readonly #tally: RunTally;
+  /** The one that it belongs to. */
+  readonly tally: RunTally;
 
   constructor(name: string, tally: RunTally) {
     this.name = name;
-    this.#tally = tally;
+    this.tally = tally;
   }
 
   /** A call begins. `end` follows. */
   begin(): void {
     this.started += 1;
-    this.#tally.onChange?.();
+    this.tally.onChange?.();
   }
 
   end(isFailure: boolean): void {
     if (isFailure) this.failed += 1;
     else this.done += 1;
-    this.#tally.onChange?.();
+    this.tally.onChange?.();
   }
 
   /**
