@@ -88,7 +88,6 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
   async *watch(): AsyncGenerator<RunSnapshot<Awaited<R>>, void, void> {
     this.#tally.onChange = () => {
       this.#changes.happened();
-    this.#tally.onChange = undefined; // the functions of the run keep the tally until their next call
     };
     let seen: number | undefined;
     while (!this.#isOver) {
@@ -191,6 +190,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
     this.#isOver = true;
     this.#limiters = providedLimiters(this.#run);
     this.#changes.happened();
+    this.#tally.onChange = undefined; // the functions of the run keep the tally until their next call
     this.#over.resolve();
     this.#unfollow?.();
   }
