@@ -57,6 +57,7 @@ export {
   map,
   mapStream,
   runMain,
+  terminalProgress,
   useSignal,
   withTimeout,
 } from "./pipeline/index.js";
@@ -78,11 +79,16 @@ export type {
   FunctionStats,
   MapOptions,
   MapStreamOptions,
+  ProgressReport,
+  ProgressReporter,
+  ProgressStream,
   ProvidedLimiter,
   RunHandle,
   RunOptions,
+  RunOutcome,
   RunSnapshot,
   RunStats,
+  TerminalProgressOptions,
 } from "./pipeline/index.js";
 
 export { InvalidArgumentError, isTidegateError, TidegateError } from "./errors.js";

@@ -37,6 +37,12 @@ export function requireFunction<F>(name: string, value: F): F {
   throw new InvalidArgumentError(name, "a function", value);
 }
 
+/** Returns `value` when it is a boolean; else throws. */
+export function requireBoolean(name: string, value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  throw new InvalidArgumentError(name, "a boolean", value);
+}
+
 /** Returns `value` when it is an object; else throws. */
 export function requireObject<O extends object>(name: string, value: O): O {
   if (typeof value === "object" && (value as O | null) !== null) return value;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "../errors.js";
+import { requireBoolean } from "../internal/checks.js";
 import { Fanout } from "./fan-out.js";
 import { type Call, type MapOptions, requireFanout } from "./map.js";
 import { ResultStream } from "./result-stream.js";
@@ -48,8 +48,7 @@ export function mapStream<T, R>(
   options?: MapStreamOptions,
 ): AsyncGenerator<Awaited<R>, void, void> {
   const concurrency = requireFanout(f, items, options);
-  const isOrdered: unknown = options?.ordered ?? true;
-  if (typeof isOrdered !== "boolean") throw new InvalidArgumentError("ordered", "a boolean", isOrdered);
+  const isOrdered = requireBoolean("ordered", options?.ordered ?? true);
   return new ResultStream<T, Awaited<R>>({
     isOrdered,
     concurrency,
