@@ -30,7 +30,7 @@ export function blockLines(view: View, columns: number, rows: number, paint: Pai
     outcome === undefined ? head : paint(OUTCOMES[outcome], head),
     ...functionLines(view, rows - 1 - limiters.length, columns, paint),
     ...limiters.map((row) => limiterLine(row, columns, paint)),
-  ].slice(0, rows);
+  ];
 }
 
 /** Name, counts, bar, percentage, speed, failures, in flight. The bar has what the others leave. */

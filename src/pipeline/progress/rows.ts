@@ -37,11 +37,12 @@ export function headline({ report: { app, elapsedMs }, outcome }: View): string 
 export function functionRows(view: View, most: number): FunctionRow[] {
   const { report, speedOf } = view;
   const { functions } = report.stats;
+  if (most < 1) return [];
   if (functions.length <= most) return functions.map((f) => functionRow(f, view));
   const speed = (f: FunctionStats): number => speedOf(f) ?? 0;
   // By what ends first: many calls in flight may only wait.
   const active = [...functions].sort((a, b) => speed(b) - speed(a) || b.inFlight - a.inFlight);
-  const chosen = new Set(active.slice(0, Math.max(0, most - 1)));
+  const chosen = new Set(active.slice(0, most - 1));
   const others = functions.filter((f) => !chosen.has(f));
   const failed = others.reduce((sum, f) => sum + f.failed, 0);
   return [

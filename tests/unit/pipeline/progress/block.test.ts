@@ -115,6 +115,12 @@ describe("what goes where there is no room", () => {
     expect(show([f], [], { columns })[1]).toBe(line);
   });
 
+  test("a long name of the app is cut", () => {
+    const report = { ...reportOf(26_400), app: "collect all the words of the world" };
+    const view = { report, outcome: undefined, speedOf: () => undefined };
+    expect(blockLines(view, 20, 9, (_, text) => text)).toEqual(["collect all the wor…"]);
+  });
+
   test("huge counts are cut, not wrapped", () => {
     const huge = fnStats("fetchOne", { done: 123_456_789, expected: 987_654_321_000 });
     expect(show([huge], [], { columns: 20 })[1]).toBe("fe…  123456789/9876…");
@@ -198,6 +204,11 @@ describe("more functions than rows", () => {
         expect(lines[0]).toBe("crawl 26 s");
       }
     }
+  });
+
+  test("two rows are for the run and its limiter", () => {
+    expect(show(many, [LIMIT], { columns: 80, rows: 2 })[1]).toMatch(/^rate_limiter/);
+    expect(show(many, [], { columns: 80, rows: 2 })[1]).toMatch(/^and 20 more/);
   });
 
   test("all fit exactly", () => {

@@ -131,6 +131,8 @@ describe("on a terminal", () => {
     }
     expect(stream.shown).toHaveLength(7);
     two.start?.({ ...reportOf(0, many(0)), app: "two" });
+    expect(stream.shown).toHaveLength(7);
+    expect(stream.shown[4]).toBe("two 0 s"); // it leaves room for the first
     for (let at = 5; at < 9; at += 1) {
       one.update(reportOf(at * 1_000, many(at)));
       two.update({ ...reportOf(at * 1_000, many(at)), app: "two" });
@@ -149,8 +151,8 @@ describe("on a terminal", () => {
     const reporter = terminalProgress({ stream });
     const f = fnStats("f", { done: 1, failed: 2, inFlight: 3, expected: 10 });
     reporter.start?.(reportOf(0, [f]));
-    expect(stream.shown[1]?.replace(/\x1b\[\d+m/g, "")).toHaveLength(60); // two rows of 40
-    stream.columns = 40;
+    expect(stream.shown[1]?.replace(/\x1b\[\d+m/g, "")).toHaveLength(60); // two rows of 30, colours apart
+    stream.columns = 30;
     reporter.update(reportOf(1_000, [f]));
     expect(stream.writes[1]).toMatch(/^\r\x1b\[3A\x1b\[J/);
     stream.columns = 80;
@@ -161,7 +163,8 @@ describe("on a terminal", () => {
   test("a reporter can show one run after another", () => {
     const stream = new Terminal();
     const reporter = terminalProgress({ stream, color: false });
-    reporter.start?.(reportOf(0, [fnStats("f")]));
+    reporter.start?.(reportOf(0, [fnStats("f", { done: 3 })]));
+    reporter.update(reportOf(900, [fnStats("f", { done: 40 })]));
     reporter.stop?.(reportOf(1_000, [fnStats("f", { done: 50 })]), "done");
     reporter.start?.(reportOf(0, [fnStats("f")]));
     reporter.update(reportOf(1_000, [fnStats("f", { done: 5 })]));
