@@ -8,10 +8,12 @@ import {
   map,
   mapStream,
   type MapStreamOptions,
+  type ProgressReporter,
   type RateBudget,
   RateLimiter,
   type RunHandle,
   runMain,
+  terminalProgress,
   withTimeout,
 } from "tidegate";
 
@@ -233,3 +235,9 @@ void runMain(app, { forceAfterMs: 5 });
 expectType(withTimeout(5, () => 1)).toBe<number>(true);
 const inTime = withTimeout(5, async () => Promise.resolve("x"));
 expectType(inTime).toBe<Promise<string>>(true);
+
+// Progress goes to any stream of Node.js, or to whatever writes text.
+expectType(terminalProgress({ stream: process.stderr, columns: 80 })).toBe<ProgressReporter>(true);
+terminalProgress({ stream: { write: (text: string) => text.length } });
+// @ts-expect-error a reporter has to be told of something
+export const deaf: ProgressReporter = { start: () => undefined };

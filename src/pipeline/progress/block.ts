@@ -7,7 +7,7 @@ import { cut, widthOf } from "./text.js";
 export type Paint = (color: number, text: string) => string;
 
 /** As terminals number them. */
-export const COLORS = { red: 31, green: 32, yellow: 33 } as const;
+const COLORS = { red: 31, green: 32, yellow: 33 } as const;
 
 /** From this width on a bar says something; beyond the second it says no more. */
 const BAR = { least: 8, most: 24 };
