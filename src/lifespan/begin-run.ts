@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.js";
 import { currentFrame } from "../context/index.js";
 import { requireCore } from "./core.js";
 import type { Environment } from "./environment.js";
@@ -16,6 +17,11 @@ export function currentRun(): Run | undefined {
  */
 export function beginRun(environment: Environment): Run {
   return requireCore("environment", environment).beginRun();
+}
+
+/** What the time limits of an environment, and of all that runs in it, are measured on. */
+export function clockOf(environment: Environment): Clock {
+  return requireCore("environment", environment).clock;
 }
 
 /** Aborts the runs of an environment and of its children, as the end of a drain does; without runs it does nothing. */

@@ -1,4 +1,4 @@
-export { abortRuns, beginRun, currentRun, requireEnvironment } from "./begin-run.js";
+export { abortRuns, beginRun, clockOf, currentRun, requireEnvironment } from "./begin-run.js";
 export type { EnvironmentBuilder, Lifespan } from "./builder.js";
 export { composeLifespans } from "./compose.js";
 export { defaultEnvironment, lifespan, start, stop } from "./default-environment.js";

@@ -2,7 +2,8 @@
 import { InvalidArgumentError } from "../errors.js";
 import { requireFunction, requireLimit, requireName } from "../internal/checks.js";
 import { defaultEnvironment, type Environment, requireEnvironment } from "../lifespan/index.js";
-import { type RunHandle, type RunOptions, StartedRun } from "./run-handle.js";
+import type { RunHandle, RunOptions } from "./run-handle.js";
+import { StartedRun } from "./started-run.js";
 
 /** Where an app keeps its environment, for `runMain`. Shared by all copies of the package: an app may be another copy's. */
 const ENVIRONMENT = Symbol.for("tidegate/app-environment/v1");
