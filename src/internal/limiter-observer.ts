@@ -1,5 +1,5 @@
 import { requireObject } from "./checks.js";
-import { registry } from "./registry.js";
+import { enterSlot, inSlot } from "./shared-slot.js";
 
 /** What has happened at a limiter. */
 export interface LimiterEvent {
@@ -12,14 +12,25 @@ export interface LimiterEvent {
 /**
  * Watches all limiters of the process. Each method is called synchronously, right after the fact; one that throws
  * harms nobody.
+ *
+ * `call` stands for one caller in line and is compared by identity: `granted` and `left` have the same one as the
+ * `waited` before. It is undefined for a caller that did not wait, or had joined before anyone watched.
  */
 export interface LimiterObserver {
   /** A caller has joined the line. */
-  waited?(event: LimiterEvent): void;
+  waited?(event: LimiterEvent & { readonly call: object }): void;
   /** A caller has its tokens. `waitedMs` is 0 for one that did not wait, or had joined before anyone watched. */
-  granted?(event: LimiterEvent & { readonly waitedMs: number }): void;
+  granted?(event: LimiterEvent & { readonly waitedMs: number; readonly call: object | undefined }): void;
   /** A caller has left the line without tokens, because of `reason`. */
-  left?(event: LimiterEvent & { readonly waitedMs: number; readonly reason: unknown }): void;
+  left?(
+    event: LimiterEvent & {
+      readonly waitedMs: number;
+      readonly reason: unknown;
+      readonly call: object | undefined;
+    },
+  ): void;
+  /** A call of `acquire` was refused at once, before it came into the line, because of `reason`. */
+  refused?(event: LimiterEvent & { readonly reason: unknown }): void;
   /** A limiter grants nothing for the next `ms` milliseconds. */
   paused?(event: { readonly limiter: string; readonly ms: number }): void;
   /** A call over HTTP was refused with `status` and will be made again; `attempt` is 1 for the first time. */
@@ -33,35 +44,18 @@ export interface LimiterObserver {
  * @returns Ends the watching.
  */
 export function observeLimiters(observer: LimiterObserver): () => void {
-  requireObject("observer", observer);
-  const shared = registry();
-  const watching = (): readonly Watch[] => (shared.limiterObserver as Fanout | undefined)?.watches ?? [];
-  const watch: Watch = { observer };
-  shared.limiterObserver = fanOut([...watching(), watch]);
-  return () => {
-    const rest = watching().filter((other) => other !== watch);
-    shared.limiterObserver = rest.length === 0 ? undefined : fanOut(rest);
-  };
+  return enterSlot("limiterObserver", requireObject("observer", observer), tellEach);
 }
 
 /** The observers as one; undefined while nobody watches. */
 export function limiterObserver(): Required<LimiterObserver> | undefined {
-  return registry().limiterObserver as Fanout | undefined;
+  return inSlot("limiterObserver") as Required<LimiterObserver> | undefined;
 }
 
-/** One call of `observeLimiters`; the same observer may be given twice. */
-interface Watch {
-  readonly observer: LimiterObserver;
-}
-
-interface Fanout extends Required<LimiterObserver> {
-  readonly watches: readonly Watch[];
-}
-
-function fanOut(watches: readonly Watch[]): Fanout {
+function tellEach(observers: readonly LimiterObserver[]): Required<LimiterObserver> {
   // A watcher must not change what it watches, whether it throws or, being async, rejects.
   const each = (tell: (observer: LimiterObserver) => unknown): void => {
-    for (const { observer } of watches) {
+    for (const observer of observers) {
       try {
         const told = tell(observer);
         if (told instanceof Promise) told.catch(() => undefined);
@@ -71,7 +65,6 @@ function fanOut(watches: readonly Watch[]): Fanout {
     }
   };
   return {
-    watches,
     waited: (event) => {
       each((observer) => observer.waited?.(event));
     },
@@ -80,6 +73,9 @@ function fanOut(watches: readonly Watch[]): Fanout {
     },
     left: (event) => {
       each((observer) => observer.left?.(event));
+    },
+    refused: (event) => {
+      each((observer) => observer.refused?.(event));
     },
     paused: (event) => {
       each((observer) => observer.paused?.(event));

@@ -15,6 +15,8 @@ export interface Registry {
   ambientScope: (() => unknown) | undefined;
   /** Who watches the limiters; see `observeLimiters`. */
   limiterObserver: unknown;
+  /** Who stands around runs and calls; see `traceCalls`. */
+  callTracer: unknown;
 }
 
 export interface VersionState {
@@ -44,6 +46,7 @@ function join(): Registry {
       storage: undefined,
       ambientScope: undefined,
       limiterObserver: undefined,
+      callTracer: undefined,
     };
     Object.defineProperty(holder, KEY, { value: shared });
   }

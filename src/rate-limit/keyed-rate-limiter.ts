@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { requireLimit } from "../internal/checks.js";
+import { limiterObserver } from "../internal/limiter-observer.js";
 import { type RateOptions, type RateSettings, resolveRate } from "./bucket/rated-bucket.js";
 import { KeyLimitError } from "./errors.js";
 import { type LineOptions, type LineSettings, resolveLineOptions } from "./line-options.js";
@@ -74,10 +75,11 @@ export class KeyedRateLimiter<K> implements Disposable {
    *
    * @param n - Tokens, an integer from 0 up. Default 1.
    */
-  acquire(key: K, n?: number, options?: AcquireOptions): Promise<void> {
+  acquire(key: K, n = 1, options?: AcquireOptions): Promise<void> {
     try {
       return this.for(key).acquire(n, options);
     } catch (error) {
+      limiterObserver()?.refused({ limiter: this.name, cost: n, reason: error });
       return Promise.reject(error);
     }
   }

@@ -182,8 +182,15 @@ observeLimiters({
     expectType(event.limiter).toBe<string>(true);
     expectType(event.waitedMs).toBe<number>(true);
     expectType(event.cost).toBe<unknown>(true);
+    expectType(event.call).toBe<object | undefined>(true);
+  },
+  waited: ({ call }) => {
+    expectType(call).toBe<object>(true);
   },
   left: ({ reason }) => {
+    expectType(reason).toBe<unknown>(true);
+  },
+  refused: ({ reason }) => {
     expectType(reason).toBe<unknown>(true);
   },
   paused: ({ ms }) => {
@@ -191,7 +198,7 @@ observeLimiters({
   },
 });
 // @ts-expect-error no such method
-observeLimiters({ refused: () => undefined });
+observeLimiters({ denied: () => undefined });
 export const observer: LimiterObserver = { waited: () => undefined };
 
 // Errors: the guard and instanceof narrow.

@@ -49,7 +49,7 @@ export class Waiter<C, R> extends QueueNode {
   }
 }
 
-/** A caller that may leave before its turn, or whose wait somebody watches. */
+/** A caller that may leave before its turn. */
 export class ConditionalWaiter<C, R> extends Waiter<C, R> {
   readonly joinedAt: number;
   readonly maxWaitMs: number;
@@ -82,6 +82,12 @@ export class ConditionalWaiter<C, R> extends Waiter<C, R> {
   }
 }
 
+/** A caller whose wait somebody watches. */
+class WatchedWaiter<C, R> extends ConditionalWaiter<C, R> {
+  /** Stands for the caller, to those who watch. */
+  readonly call = {};
+}
+
 /** Makes a waiter, as small as it can be. @param isWatched - Whether somebody wants to know how long it waits. */
 export function makeWaiter<C, R>(
   cost: C,
@@ -91,8 +97,8 @@ export function makeWaiter<C, R>(
   scope: AmbientScope | undefined,
   isWatched: boolean,
 ): Waiter<C, R> {
-  if (signal === undefined && scope === undefined && maxWaitMs === Infinity && !isWatched)
-    return new Waiter(cost);
+  if (isWatched) return new WatchedWaiter(cost, now, maxWaitMs, signal, scope);
+  if (signal === undefined && scope === undefined && maxWaitMs === Infinity) return new Waiter(cost);
   return new ConditionalWaiter(cost, now, maxWaitMs, signal, scope);
 }
 
@@ -102,6 +108,10 @@ export function isConditional<C, R>(waiter: Waiter<C, R>): waiter is Conditional
 
 export function waitOf<C, R>(waiter: Waiter<C, R>, now: number): number {
   return isConditional(waiter) ? now - waiter.joinedAt : 0;
+}
+
+export function callOf<C, R>(waiter: Waiter<C, R>): object | undefined {
+  return waiter instanceof WatchedWaiter ? waiter.call : undefined;
 }
 
 function ignore(): void {

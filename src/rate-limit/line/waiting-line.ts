@@ -10,7 +10,7 @@ import { Census } from "./census.js";
 import { Exits } from "./exits.js";
 import type { LinePlan } from "./line-plan.js";
 import { LATE_TIMER_MS, type LineView, type Meter } from "./meter.js";
-import { tellGranted, tellLeft } from "./news.js";
+import { tellGranted, tellLeft, tellWaited } from "./news.js";
 import { type ConditionalWaiter, isConditional, makeWaiter, type Waiter } from "./waiter.js";
 
 const GRANTED = Promise.resolve();
@@ -56,20 +56,21 @@ export class WaitingLine<C, R = void> implements LineView<C> {
    * @param free - The cost is nothing: granted in every state of an open line.
    */
   acquire(cost: C, options: AcquireOptions | undefined, free: boolean): Promise<R> {
-    if (this.#closed !== undefined) return Promise.reject(this.closedError());
+    if (this.#closed !== undefined) return this.#refuse(cost, this.closedError());
     const signal = options?.signal;
-    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    if (signal?.aborted === true) return this.#refuse(cost, signal.reason);
     const scope = ambientScope();
-    if (scope?.ended === true) return Promise.reject(scope.reason);
+    if (scope?.ended === true) return this.#refuse(cost, scope.reason);
     if (free) return this.#grantedAtOnce(cost);
     const now = this.clock.now();
     const maxWaitMs = options?.maxWaitMs ?? Infinity;
     const limit = Math.min(maxWaitMs, timeLeftMs(scope, this.clock, now));
     // A caller whose time limit has passed gets nothing, though the end of its scope has not come yet.
     if (limit >= 0 && this.tryTake(cost, now)) return this.#grantedAtOnce(cost);
-    if (this.queued >= this.#maxQueue) return Promise.reject(new QueueFullError(this.name, this.#maxQueue));
-    const refusal = this.#refusal(cost, now, limit);
-    if (refusal !== undefined) return Promise.reject(refusal);
+    if (this.queued >= this.#maxQueue)
+      return this.#refuse(cost, new QueueFullError(this.name, this.#maxQueue));
+    const tooLong = this.#tooLong(cost, now, limit);
+    if (tooLong !== undefined) return this.#refuse(cost, tooLong);
     return this.#join(cost, now, signal, scope, maxWaitMs);
   }
 
@@ -77,7 +78,7 @@ export class WaitingLine<C, R = void> implements LineView<C> {
   tryTake(cost: C, now: number): boolean {
     if (this.queued > 0 || !this.#meter.tryTake(cost, now)) return false;
     this.granted += 1;
-    limiterObserver()?.granted({ limiter: this.name, cost, waitedMs: 0 });
+    limiterObserver()?.granted({ limiter: this.name, cost, waitedMs: 0, call: undefined });
     return true;
   }
 
@@ -131,7 +132,12 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     return this.#receipt === undefined ? (GRANTED as Promise<R>) : Promise.resolve(this.#receipt(cost));
   }
 
-  #refusal(cost: C, now: number, limit: number): WaitTooLongError | undefined {
+  #refuse(cost: C, reason: unknown): Promise<never> {
+    limiterObserver()?.refused({ limiter: this.name, cost, reason });
+    return Promise.reject(reason);
+  }
+
+  #tooLong(cost: C, now: number, limit: number): WaitTooLongError | undefined {
     if (limit === Infinity) return undefined;
     const estimate = this.#meter.estimateMs(cost, now);
     if (estimate <= limit + ROUNDING_MS) return undefined;
@@ -145,8 +151,8 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     scope: AmbientScope | undefined,
     maxWaitMs: number,
   ): Promise<R> {
-    const observer = limiterObserver();
-    const waiter = makeWaiter<C, R>(cost, now, maxWaitMs, signal, scope, observer !== undefined);
+    const isWatched = limiterObserver() !== undefined;
+    const waiter = makeWaiter<C, R>(cost, now, maxWaitMs, signal, scope, isWatched);
     if (isConditional(waiter)) {
       this.#exits ??= new Exits((waiters, reason) => {
         this.#dropAll(waiters, reason);
@@ -163,7 +169,7 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     } catch (error) {
       this.#drop([waiter], () => error, true, now); // a clock that sets no timer
     }
-    observer?.waited({ limiter: this.name, cost });
+    tellWaited(this.name, waiter);
     return waiter.promise;
   }
 

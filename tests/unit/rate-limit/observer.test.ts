@@ -1,6 +1,17 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { Scope } from "../../../src/cancellation/index.js";
 import { registry } from "../../../src/internal/registry.js";
-import { type LimiterObserver, observeLimiters, WaitTooLongError } from "../../../src/rate-limit/index.js";
+import {
+  type Clock,
+  KeyedRateLimiter,
+  type LimiterObserver,
+  observeLimiters,
+  RateBudget,
+  RateLimiter,
+  WaitTooLongError,
+} from "../../../src/rate-limit/index.js";
+import { ManualClock } from "../../../src/testing/index.js";
+import { inScope } from "../../support/ambient.js";
 import { setUp } from "./support/set-up.js";
 
 const ends: (() => void)[] = [];
@@ -25,6 +36,7 @@ function recorder(): { observer: LimiterObserver; events: unknown[][] } {
       waited: ({ limiter, cost }) => events.push(["waited", limiter, cost]),
       granted: ({ limiter, cost, waitedMs }) => events.push(["granted", limiter, cost, waitedMs]),
       left: ({ limiter, cost, waitedMs, reason }) => events.push(["left", limiter, cost, waitedMs, reason]),
+      refused: ({ limiter, cost, reason }) => events.push(["refused", limiter, cost, reason]),
       paused: ({ limiter, ms }) => events.push(["paused", limiter, ms]),
     },
   };
@@ -76,15 +88,126 @@ describe("observeLimiters", () => {
     ]);
   });
 
-  test("says nothing of who was refused, and of n = 0", async () => {
+  test("tells who was refused at once and why: closed, aborted, scope over, full, wait too long", async () => {
     const { observer, events } = recorder();
     observe(observer);
-    const { limiter } = setUp(1, 1, { maxQueue: 0, initialTokens: 0 });
+    const { limiter } = setUp(1, 1, { name: "api", maxQueue: 1, initialTokens: 0 });
+    const signal = AbortSignal.abort("why");
+    const scope = new Scope();
+    scope.release("over");
+    const refusals = [
+      limiter.acquire(2, { signal }),
+      inScope(scope, () => limiter.acquire(3)),
+      limiter.acquire(4, { maxWaitMs: 100 }),
+      limiter.acquire(5),
+      limiter.acquire(6),
+    ];
+    limiter.close();
+    refusals.push(limiter.acquire(7), limiter.acquire(0));
+    const reasons = await Promise.all(refusals.map((call) => call.catch((error: unknown) => error)));
+    expect(events).toEqual([
+      ["refused", "api", 2, "why"],
+      ["refused", "api", 3, "over"],
+      ["refused", "api", 4, expect.objectContaining({ code: "WAIT_TOO_LONG" })],
+      ["waited", "api", 5],
+      ["refused", "api", 6, expect.objectContaining({ code: "QUEUE_FULL" })],
+      ["left", "api", 5, 0, expect.objectContaining({ code: "LIMITER_CLOSED" })],
+      ["refused", "api", 7, expect.objectContaining({ code: "LIMITER_CLOSED" })],
+      ["refused", "api", 0, expect.objectContaining({ code: "LIMITER_CLOSED" })],
+    ]);
+    // The very error that the caller gets.
+    const told = events.map((event) => (event[0] === "waited" ? undefined : event.at(-1)));
+    expect(told[4]).toBe(reasons[4]);
+    expect(told[2]).toBe(reasons[2]);
+  });
+
+  test("tells of budgets and of keys too; a key that has no place is refused under the common name", async () => {
+    const { observer, events } = recorder();
+    observe(observer);
+    const clock = new ManualClock();
+    const budget = new RateBudget(
+      { tokens: { maxRowsPerSecond: 1 } },
+      { name: "budget", maxQueue: 0, clock },
+    );
+    await budget.acquire({ tokens: 1 });
+    await expect(budget.acquire({ tokens: 2 })).rejects.toThrow();
+    const keyed = new KeyedRateLimiter<string>({ maxRowsPerSecond: 1, name: "keyed", maxKeys: 1, clock });
+    await keyed.acquire("secret-a");
+    await expect(keyed.acquire("secret-b")).rejects.toThrow();
+    await expect(keyed.acquire("secret-b", 3)).rejects.toThrow();
+    expect(events).toEqual([
+      ["granted", "budget", { tokens: 1 }, 0],
+      ["refused", "budget", { tokens: 2 }, expect.objectContaining({ code: "QUEUE_FULL" })],
+      ["granted", "keyed", 1, 0],
+      ["refused", "keyed", 1, expect.objectContaining({ code: "KEY_LIMIT" })],
+      ["refused", "keyed", 3, expect.objectContaining({ code: "KEY_LIMIT" })],
+    ]);
+  });
+
+  test("says nothing of a mistake, of n = 0, and of a tryAcquire in vain", async () => {
+    const { observer, events } = recorder();
+    observe(observer);
+    const { limiter } = setUp(1, 1, { initialTokens: 0 });
     await limiter.acquire(0);
-    await expect(limiter.acquire()).rejects.toThrow();
     await expect(limiter.acquire(-1)).rejects.toThrow();
     limiter.tryAcquire();
+    limiter.close();
+    expect(() => limiter.tryAcquire()).toThrow();
     expect(events).toEqual([]);
+  });
+
+  test("one object stands for a caller from its joining to its end", async () => {
+    const { clock, limiter, acquire } = setUp(10, 1);
+    acquire("first");
+    acquire("before", 1, { signal: new AbortController().signal });
+    const calls: [string, object | undefined][] = [];
+    observe({
+      waited: ({ call }) => calls.push(["waited", call]),
+      granted: ({ call }) => calls.push(["granted", call]),
+      left: ({ call }) => calls.push(["left", call]),
+    });
+    acquire("a");
+    acquire("b", 1, { signal: new AbortController().signal });
+    acquire("c", 1, { maxWaitMs: 1_000 });
+    await clock.advance(300);
+    limiter.close();
+    const [a, b, c] = calls.slice(0, 3).map(([, call]) => call);
+    expect(new Set([a, b, c]).size).toBe(3);
+    expect(calls.slice(3).map(([what]) => what)).toEqual(["granted", "granted", "granted", "left"]);
+    expect(calls[3]?.[1]).toBeUndefined(); // of the one who had joined before
+    expect(calls.slice(4).map(([, call]) => [a, b, c].indexOf(call))).toEqual([0, 1, 2]);
+    const other = setUp(10, 1).limiter;
+    await other.acquire();
+    expect(calls.at(-1)).toEqual(["granted", undefined]);
+  });
+
+  test("of one who is gone before its joining is complete it tells only the end", async () => {
+    const { observer, events } = recorder();
+    observe(observer);
+    let time = 0;
+    const skipping: Clock = {
+      now: () => time,
+      schedule: (delayMs, ring) => {
+        time += delayMs;
+        ring();
+        return () => undefined;
+      },
+    };
+    const timeless: Clock = {
+      now: () => 0,
+      schedule: () => {
+        throw new Error("no timer");
+      },
+    };
+    const [fast, broken] = [skipping, timeless].map(
+      (clock) => new RateLimiter({ maxRowsPerSecond: 1, initialTokens: 0, clock }),
+    ) as [RateLimiter, RateLimiter];
+    await fast.acquire();
+    await expect(broken.acquire()).rejects.toThrow("no timer");
+    expect(events).toEqual([
+      ["granted", "limiter", 1, 1_000],
+      ["left", "limiter", 1, 0, new Error("no timer")],
+    ]);
   });
 
   test("watches every limiter, also those made before", async () => {
@@ -131,7 +254,7 @@ describe("observeLimiters", () => {
     const fail = (): never => {
       throw new Error("observer");
     };
-    observe({ waited: fail, granted: fail, left: fail, paused: fail });
+    observe({ waited: fail, granted: fail, left: fail, refused: fail, paused: fail });
     const { observer, events } = recorder();
     observe(observer);
     const { clock, limiter, trace, acquire } = setUp(10, 1);
@@ -140,14 +263,16 @@ describe("observeLimiters", () => {
     acquire("a");
     acquire("b", 1, { signal: leave.signal });
     leave.abort();
+    acquire("c", 1, { signal: leave.signal });
     limiter.pause(50);
     await clock.advance(1_000);
-    expect(trace.events).toEqual(["first t0", "b failed t0", "a t100"]);
+    expect(trace.events).toEqual(["first t0", "c failed t0", "b failed t0", "a t100"]);
     expect(events.map(([what]) => what)).toEqual([
       "granted",
       "waited",
       "waited",
       "left",
+      "refused",
       "paused",
       "granted",
     ]);

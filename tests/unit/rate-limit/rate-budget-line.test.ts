@@ -193,15 +193,16 @@ test("an observer sees the costs by name", async () => {
   budget.pause(50);
   budget.close("over");
   const all = { limiter: "model" };
+  const call: unknown = expect.any(Object);
   expect(events).toEqual([
     ["granted", { ...all, cost: { requests: 0, tokens: 100 }, waitedMs: 0 }],
-    ["waited", { ...all, cost: { requests: 1, tokens: 10 } }],
-    ["granted", { ...all, cost: { requests: 1, tokens: 10 }, waitedMs: 100 }],
-    ["waited", { ...all, cost: { requests: 0, tokens: 1 } }],
+    ["waited", { ...all, cost: { requests: 1, tokens: 10 }, call }],
+    ["granted", { ...all, cost: { requests: 1, tokens: 10 }, waitedMs: 100, call }],
+    ["waited", { ...all, cost: { requests: 0, tokens: 1 }, call }],
     ["paused", { ...all, ms: 50 }],
     [
       "left",
-      { ...all, cost: { requests: 0, tokens: 1 }, waitedMs: 0, reason: expect.any(LimiterClosedError) },
+      { ...all, cost: { requests: 0, tokens: 1 }, waitedMs: 0, reason: expect.any(LimiterClosedError), call },
     ],
   ]);
 });
