@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { followSignal } from "../cancellation/index.js";
 import { EAGER } from "../context/index.js";
+import { callTracer } from "../internal/call-tracer.js";
 import { requireOptions, requireSignal } from "../internal/checks.js";
 import { Deferred } from "../internal/deferred.js";
 import { beginRun, clockOf, type Environment, type Run } from "../lifespan/index.js";
@@ -134,7 +135,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
     let outcome: "done" | "failed" = "done";
     let settle: () => void;
     try {
-      const result = await run.enter(this.#plan.main);
+      const result = await this.#callMain(run);
       settle = () => {
         this.#result.resolve(result);
       };
@@ -150,6 +151,17 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
     run.end();
     if (run.scope.aborted) this.#result.reject(run.scope.abortReason);
     else settle();
+  }
+
+  #callMain(run: Run): R | Promise<R> {
+    const { name, main } = this.#plan;
+    const tracer = callTracer();
+    if (tracer === undefined) return run.enter(main);
+    return tracer.around({ kind: "run", name }, async () => {
+      const result = await run.enter(main);
+      if (run.scope.aborted) throw run.scope.abortReason;
+      return result;
+    });
   }
 
   #abort(reason: unknown): void {
