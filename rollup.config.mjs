@@ -1,7 +1,14 @@
 import { rmSync } from "node:fs";
 import typescript from "@rollup/plugin-typescript";
 
-const entries = ["index", "rate-limit/index", "fetch/index", "testing/index"];
+const entries = [
+  "index",
+  "rate-limit/index",
+  "fetch/index",
+  "opentelemetry/index",
+  "diagnostics-channel/index",
+  "testing/index",
+];
 
 /** Starts from an empty folder, so that a file that lost its source cannot be published. */
 const clean = {

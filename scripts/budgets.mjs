@@ -34,4 +34,16 @@ export const budgets = [
     platform: "node",
     maxBytes: 7_000,
   },
+  {
+    name: "all of tidegate/opentelemetry",
+    program: `export * from "tidegate/opentelemetry";`,
+    platform: "node",
+    maxBytes: 3_400,
+  },
+  {
+    name: "all of tidegate/diagnostics-channel",
+    program: `export * from "tidegate/diagnostics-channel";`,
+    platform: "node",
+    maxBytes: 1_550,
+  },
 ];

@@ -18,12 +18,18 @@ const RULES: LayoutRules = {
     lifespan: [...BOTTOM, "rate-limit", "context"],
     pipeline: [...BOTTOM, "rate-limit", "context", "lifespan"],
     fetch: [...BOTTOM, "rate-limit", "context", "lifespan"],
+    opentelemetry: [...BOTTOM, "rate-limit", "context", "lifespan"],
+    "diagnostics-channel": [...BOTTOM, "rate-limit", "context", "lifespan"],
     testing: ["clock", "internal"],
     index: [...BOTTOM, "rate-limit", "context", "lifespan", "pipeline"],
   },
   openFolders: ["internal"],
   sharedTypes: BOTTOM,
-  outside: { "node:async_hooks": "context/storage.ts" },
+  outside: {
+    "node:async_hooks": "context/storage.ts",
+    "node:diagnostics_channel": "diagnostics-channel/publish-events.ts",
+    "@opentelemetry/api": "opentelemetry/",
+  },
   maxLines: 250,
 };
 
@@ -48,6 +54,9 @@ const SOUND = {
   "rate-limit/index.ts": `export { RateLimiter } from "./rate-limiter.js";`,
   "rate-limit/rate-limiter.ts": `import { TidegateError } from "../errors.js"; export class RateLimiter {}`,
   "lifespan/start.ts": `import { useContext } from "../context/index.js";`,
+  "diagnostics-channel/publish-events.ts": `import { channel } from "node:diagnostics_channel"; channel("x");`,
+  "opentelemetry/one.ts": `import { metrics } from "@opentelemetry/api"; metrics.disable();`,
+  "opentelemetry/other.ts": `import type { Meter } from "@opentelemetry/api"; export let meter: Meter;`,
   "testing/manual-clock.ts": `import type { Clock } from "../clock.js"; // import "node:fs"`,
 };
 
@@ -135,6 +144,30 @@ test.each([
     "context/x.ts",
     `import type { AsyncResource } from "node:async_hooks";`,
     "node:async_hooks from outside",
+  ],
+  [
+    "diagnostics_channel in a second file",
+    "diagnostics-channel/x.ts",
+    `import { channel } from "node:diagnostics_channel";`,
+    "node:diagnostics_channel from outside",
+  ],
+  [
+    "the peer outside of its folder",
+    "rate-limit/x.ts",
+    `import { metrics } from "@opentelemetry/api";`,
+    "@opentelemetry/api from outside",
+  ],
+  [
+    "the peer in a folder whose name begins like its own",
+    "opentelemetry-x/x.ts",
+    `import { metrics } from "@opentelemetry/api";`,
+    "@opentelemetry/api from outside",
+  ],
+  [
+    "another package in the folder of the peer",
+    "opentelemetry/x.ts",
+    `import "@opentelemetry/sdk-metrics";`,
+    "@opentelemetry/sdk-metrics from outside",
   ],
   ["another module of Node", "context/storage.ts", `import "node:fs";`, "node:fs from outside"],
   [

@@ -9,7 +9,7 @@ export interface LayoutRules {
   readonly openFolders: readonly string[];
   /** Parts that may name the types of one another's files directly. */
   readonly sharedTypes: readonly string[];
-  /** The modules from outside the tree, and the only file that may import each. */
+  /** The modules from outside the tree, and the only file, or folder with a slash behind it, that may import each. */
   readonly outside: Readonly<Record<string, string>>;
   readonly maxLines: number;
 }
@@ -82,7 +82,9 @@ function importFault(
 ): string | undefined {
   if (specifier === undefined) return "imports a module whose name is computed";
   if (!specifier.startsWith(".")) {
-    return rules.outside[specifier] === file ? undefined : `imports ${specifier} from outside`;
+    const home = rules.outside[specifier];
+    const isAtHome = home !== undefined && (home.endsWith("/") ? file.startsWith(home) : file === home);
+    return isAtHome ? undefined : `imports ${specifier} from outside`;
   }
   const target = posix.join(posix.dirname(file), specifier).replace(/\.js$/, ".ts");
   if (!specifier.endsWith(".js") || !files.has(target))

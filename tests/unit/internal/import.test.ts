@@ -7,7 +7,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-test("importing the limiters does nothing: no timer, no reading of a clock, no random number, no registry", async () => {
+test("importing an entry does nothing: no timer, no reading of a clock, no random number, no registry", async () => {
   const calls = [
     jest.spyOn(globalThis, "setTimeout"),
     jest.spyOn(globalThis, "setInterval"),
@@ -22,6 +22,8 @@ test("importing the limiters does nothing: no timer, no reading of a clock, no r
   const before = counts();
   await import("../../../src/rate-limit/index.js");
   await import("../../../src/testing/index.js");
+  await import("../../../src/opentelemetry/index.js");
+  await import("../../../src/diagnostics-channel/index.js");
   expect(counts()).toEqual(before);
   expect(KEY in globalThis).toBe(false);
 });
@@ -30,7 +32,12 @@ test("the registry is made at the first call, once, and cannot be replaced", () 
   const shared = registry();
   expect((globalThis as Record<symbol, unknown>)[KEY]).toBe(shared);
   expect(registry()).toBe(shared);
-  expect(shared).toMatchObject({ storage: undefined, ambientScope: undefined, limiterObserver: undefined });
+  expect(shared).toMatchObject({
+    storage: undefined,
+    ambientScope: undefined,
+    limiterObserver: undefined,
+    callTracer: undefined,
+  });
   expect(Reflect.set(globalThis, KEY, {})).toBe(false);
   expect(registry()).toBe(shared);
 });
