@@ -77,7 +77,6 @@ export class LimiterMetrics implements Required<LimiterObserver> {
   /** Nobody will tell of those that still wait: without this they would wait in the metrics for ever. */
   end(): void {
     for (const limiter of this.#waiting.values()) this.#queued.add(-1, named(limiter));
-    this.#waiting.clear();
   }
 
   #ended({ limiter, call, waitedMs }: RequestEvent, result: Outcome, failure: Attributes): void {

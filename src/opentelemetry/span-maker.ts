@@ -46,10 +46,9 @@ export class SpanMaker implements CallTracer {
 
   #begin({ kind, name }: TracedCall): [span: Span, active: Context] | undefined {
     try {
-      const outer = context.active();
       const attributes = { [ATTRIBUTES[kind]]: name };
-      const span = this.#tracer.startSpan(name === "" ? "anonymous" : name, { attributes }, outer);
-      return [span, trace.setSpan(outer, span)];
+      const span = this.#tracer.startSpan(name === "" ? "anonymous" : name, { attributes });
+      return [span, trace.setSpan(context.active(), span)];
     } catch {
       return undefined;
     }

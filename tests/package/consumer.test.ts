@@ -46,6 +46,45 @@ describe("loading", () => {
     ]);
   });
 
+  test("the entry for channels publishes what limiters of either format do", async () => {
+    const program = `
+      import { subscribe } from "node:diagnostics_channel";
+      import { createRequire } from "node:module";
+      import { publishEvents } from "tidegate/diagnostics-channel";
+      const seen = [];
+      subscribe("tidegate:limiter:granted", ({ limiter }) => seen.push(limiter));
+      const { RateLimiter } = await import("tidegate");
+      const stop = publishEvents();
+      await new RateLimiter({ maxRowsPerSecond: 1, name: "esm" }).acquire();
+      const { RateLimiter: Other } = createRequire(import.meta.url)("tidegate/rate-limit");
+      await new Other({ maxRowsPerSecond: 1, name: "cjs" }).acquire();
+      stop();
+      console.log(JSON.stringify(seen));`;
+    expect(await consumer.evaluate("channels.mjs", program)).toEqual(["esm", "cjs"]);
+  });
+
+  test("the entry for OpenTelemetry asks for its peer, and for nothing else", async () => {
+    const program = `
+      const missing = [];
+      await import("tidegate/opentelemetry").catch((error) => missing.push(error.code, /'@opentelemetry\\/api'/.test(error.message)));
+      try { require("tidegate/opentelemetry"); } catch (error) { missing.push(error.code, /'@opentelemetry\\/api'/.test(error.message)); }
+      console.log(JSON.stringify(missing));`;
+    const wrapped = `(async () => {${program}})();`;
+    const [first, isPeer, ...second] = (await consumer.evaluate("peer.cjs", wrapped)) as unknown[];
+    expect([first, isPeer]).toEqual(["ERR_MODULE_NOT_FOUND", true]);
+    expect(second[1]).toBe(true);
+    await consumer.write({
+      "node_modules/@opentelemetry/api/package.json": JSON.stringify({
+        name: "@opentelemetry/api",
+        main: "index.js",
+      }),
+      "node_modules/@opentelemetry/api/index.js":
+        "exports.metrics = exports.trace = exports.context = {}; exports.SpanStatusCode = {};",
+    });
+    const loads = `console.log(JSON.stringify([typeof require("tidegate/opentelemetry").instrument]));`;
+    expect(await consumer.evaluate("with-peer.cjs", loads)).toEqual(["function"]);
+  });
+
   test("nothing but the entries can be reached", async () => {
     const program = `
       const refused = [];

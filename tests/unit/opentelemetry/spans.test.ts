@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { trace } from "@opentelemetry/api";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
+import { diag, trace } from "@opentelemetry/api";
 import { Environment } from "../../../src/lifespan/index.js";
 import { registry } from "../../../src/internal/registry.js";
 import { VERSION } from "../../../src/internal/version.js";
@@ -140,12 +140,16 @@ describe("a call of an fn", () => {
       yield 1;
       throw new Error("broken");
     });
+    const complaints = jest.fn();
+    diag.setLogger({ error: complaints, warn: complaints, info: ignore, debug: ignore, verbose: ignore });
     const iterator = pages();
     const seen = [await tracers.inSpan("reader", () => iterator.next())];
     await tracers.inSpan("idle", () => undefined);
     expect(tracers.paths).toEqual(["idle", "reader", "unended > step 1"]);
     seen.push(await tracers.inSpan("other reader", () => iterator.next()), await iterator.next());
     await iterator.next(); // once more: the span ends once
+    diag.disable();
+    expect(complaints).not.toHaveBeenCalled();
     expect(seen.map(({ value }) => value)).toEqual([1, 2, undefined]);
     expect(() => [...sync()]).toThrow("broken");
     expect(tracers.paths).toEqual([
@@ -317,3 +321,7 @@ describe("instrument", () => {
     },
   );
 });
+
+function ignore(): void {
+  // What a tracer says beside its complaints.
+}
