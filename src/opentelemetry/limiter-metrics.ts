@@ -13,6 +13,12 @@ interface RequestEvent {
   readonly waitedMs: number;
 }
 
+/** The attributes that say how a request has ended. */
+interface Ending extends Attributes {
+  readonly result: Outcome;
+  readonly "error.type"?: string;
+}
+
 /** Counts what the limiters tell. */
 export class LimiterMetrics implements Required<LimiterObserver> {
   readonly #requests: Counter;
@@ -53,17 +59,15 @@ export class LimiterMetrics implements Required<LimiterObserver> {
   }
 
   granted(event: RequestEvent): void {
-    this.#ended(event, "acquired", {});
+    this.#ended(event, { result: "acquired" });
   }
 
-  left({ reason, ...event }: RequestEvent & { readonly reason: unknown }): void {
-    this.#ended(event, outcomeOf(reason), { "error.type": errorTypeOf(reason) });
+  left(event: RequestEvent & { readonly reason: unknown }): void {
+    this.#ended(event, failureOf(event.reason));
   }
 
   refused({ limiter, reason }: { readonly limiter: string; readonly reason: unknown }): void {
-    this.#ended({ limiter, call: undefined, waitedMs: 0 }, outcomeOf(reason), {
-      "error.type": errorTypeOf(reason),
-    });
+    this.#ended({ limiter, call: undefined, waitedMs: 0 }, failureOf(reason));
   }
 
   paused({ limiter }: { readonly limiter: string }): void {
@@ -79,15 +83,19 @@ export class LimiterMetrics implements Required<LimiterObserver> {
     for (const limiter of this.#waiting.values()) this.#queued.add(-1, named(limiter));
   }
 
-  #ended({ limiter, call, waitedMs }: RequestEvent, result: Outcome, failure: Attributes): void {
-    const attributes = { ...named(limiter), result };
+  #ended({ limiter, call, waitedMs }: RequestEvent, end: Ending): void {
     // First, and only for those seen joining: whatever fails below, the number in line stays right.
     if (call !== undefined && this.#waiting.delete(call)) {
       this.#queued.add(-1, named(limiter));
-      this.#timeInQueue.record(waitedMs / 1_000, attributes);
+      this.#timeInQueue.record(waitedMs / 1_000, { ...named(limiter), result: end.result });
     }
-    this.#requests.add(1, { ...attributes, ...failure });
+    this.#requests.add(1, { ...named(limiter), ...end });
   }
+}
+
+function failureOf(reason: unknown): Ending {
+  const type = errorTypeOf(reason);
+  return { result: outcomeOf(type), "error.type": type };
 }
 
 function named(limiter: string): Attributes {

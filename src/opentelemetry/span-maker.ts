@@ -61,18 +61,29 @@ function endOnce(span: Span): OnOver {
   return (failure) => {
     if (isOver) return;
     isOver = true;
-    try {
-      if (failure !== undefined) recordFailure(span, failure.error);
-      span.end();
-    } catch {
-      return;
+    if (failure !== undefined) {
+      attempt(() => {
+        recordFailure(span, failure.error);
+      });
     }
+    attempt(() => {
+      span.end();
+    });
   };
 }
 
+function attempt(step: () => void): void {
+  try {
+    step();
+  } catch {
+    return;
+  }
+}
+
 function recordFailure(span: Span, error: unknown): void {
-  const message = isError(error) ? error.message : describeValue(error);
-  span.recordException(isError(error) ? error : message);
+  const isKnown = isError(error);
+  const message = isKnown ? error.message : describeValue(error);
   span.setAttribute("error.type", errorTypeOf(error));
   span.setStatus({ code: SpanStatusCode.ERROR, message });
+  span.recordException(isKnown ? error : message);
 }

@@ -149,6 +149,29 @@ describe("queued requests", () => {
     expect(data).toMatchObject({ dataPointType: DataPointType.SUM, isMonotonic: false });
   });
 
+  test("go down also when the reason cannot be looked at", async () => {
+    record();
+    const limiter = limiterOf();
+    await limiter.acquire();
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const nameless = Object.defineProperty(new Error(), "name", {
+      get: () => {
+        throw new Error("no name");
+      },
+    });
+    for (const reason of [proxy, nameless]) {
+      const leave = new AbortController();
+      ignored(limiter.acquire(1, { signal: leave.signal }));
+      leave.abort(reason);
+    }
+    expect(await meters.values(QUEUED)).toEqual({ "limiter.name=api": 0 });
+    expect(await meters.values(REQUESTS)).toEqual({
+      "limiter.name=api,result=acquired": 1,
+      "limiter.name=api,result=aborted,error.type=_OTHER": 2,
+    });
+  });
+
   test("do not count those who joined before, when they come and when they go", async () => {
     const limiter = limiterOf();
     await limiter.acquire();

@@ -97,6 +97,25 @@ describe("a call of an fn", () => {
     });
   });
 
+  test("ends its span also when what it has thrown cannot be looked at", () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const odd = fn(function odd() {
+      throw proxy;
+    });
+    const silent = fn(function silent() {
+      throw Object.defineProperty(new Error(), "message", { get: () => odd() });
+    });
+    expect(thrownBy(odd) === proxy).toBe(true);
+    expect(thrownBy(silent)).toBeInstanceOf(Error);
+    expect(tracers.failureOf("silent")).toBeUndefined(); // nothing could be said, but it has ended
+    expect(tracers.spans.map(({ name, status }) => [name, status.message])).toEqual([
+      ["odd", "an object"],
+      ["odd", "an object"],
+      ["silent", undefined],
+    ]);
+  });
+
   test("gives a promise of its own, so that a failure which nobody handles stays unhandled", async () => {
     const promise = Promise.reject(new Error("nobody looks"));
     const looks: unknown[] = [];
