@@ -326,6 +326,27 @@ describe("observeLimiters", () => {
     expect(granted).toBe(2);
   });
 
+  test("is told when a change is complete: who has joined is in line, and who has left is not", () => {
+    const { limiter, acquire } = setUp(10, 1, { maxQueue: 3 });
+    const queued: [string, number][] = [];
+    const note = (event: string) => (): void => {
+      queued.push([event, limiter.stats().queued]);
+    };
+    observe({ waited: note("waited"), left: note("left"), refused: note("refused") });
+    const leave = new AbortController();
+    for (const label of ["first", "a", "b", "c", "d"]) acquire(label, 1, { signal: leave.signal });
+    leave.abort();
+    expect(queued).toEqual([
+      ["waited", 1],
+      ["waited", 2],
+      ["waited", 3],
+      ["refused", 3],
+      ["left", 0],
+      ["left", 0],
+      ["left", 0],
+    ]);
+  });
+
   test("an observer may use the limiter", async () => {
     const { clock, limiter, trace, acquire } = setUp(10, 1);
     acquire("first");
