@@ -32,18 +32,19 @@ export class MissingContextError extends TidegateError {
   }
 }
 
-/** A value was asked for outside every environment. */
+/** A value was asked for outside every environment, or work mounted outside every run. */
 export class NoEnvironmentError extends TidegateError {
   override readonly name = "NoEnvironmentError";
   readonly code = "ENVIRONMENT_MISSING";
-  /** The name of the key that was asked for. */
-  readonly key: string;
+  /** The name of the key that was asked for; undefined when it was something else that needs an environment. */
+  readonly key: string | undefined;
 
-  constructor(key: string) {
+  /** @param problem - What was done where it cannot be, as a sentence of its own. */
+  constructor(problem: string, key?: string) {
     super(
-      `Context key "${key}" was asked for outside every environment. Run the code with app.run() or ` +
-        `environment.run(body). A callback that an emitter, a queue or a timer calls later needs ` +
-        `bindContext(callback) where it is registered; code at the top of a module runs before any environment.`,
+      `${problem} Run the code with app.run() or environment.run(body). A callback that an emitter, a queue or a ` +
+        `timer calls later needs bindContext(callback) where it is registered; code at the top of a module runs ` +
+        `before any environment.`,
     );
     this.key = key;
   }

@@ -1,4 +1,5 @@
 import type { Scope } from "../cancellation/index.js";
+import type { ExceptionHandlers } from "./exception-handler.js";
 import type { AnyContextKey } from "./key.js";
 
 /** A provided value as a lookup finds it. Reading one that is made on first use makes it. */
@@ -31,6 +32,8 @@ export interface Frame {
   readonly run: unknown;
   /** The item of a fan-out that this code belongs to; pipeline knows what it is. */
   readonly item: unknown;
+  /** Who is told of failures of what is mounted here. */
+  readonly handlers: ExceptionHandlers | undefined;
 }
 
 const OUTSIDE: Frame = {
@@ -39,6 +42,7 @@ const OUTSIDE: Frame = {
   scope: undefined,
   run: undefined,
   item: undefined,
+  handlers: undefined,
 };
 
 /** A frame that differs from `frame` in `changes`; undefined stands for the frame outside everything. */

@@ -1,6 +1,8 @@
 export { bindGenerator, EAGER, enterFrame, isPlainPromise, keepInside } from "./enter.js";
 export type { EagerThenable } from "./enter.js";
 export { MissingContextError, NoEnvironmentError } from "./errors.js";
+export { nestHandlers } from "./exception-handler.js";
+export type { ExceptionHandler, ExceptionHandlers, ExceptionInfo, MountStep } from "./exception-handler.js";
 export { deriveFrame } from "./frame.js";
 export type { Frame, ValueSlot, ValueSource } from "./frame.js";
 export { ContextKey, requireKey } from "./key.js";
@@ -8,3 +10,4 @@ export type { AnyContextKey, ContextKeyOptions } from "./key.js";
 export { currentFrame, runInFrame } from "./storage.js";
 export { tryUseContext, useContext } from "./use-context.js";
 export { bindContext, withContext } from "./with-context.js";
+export { withExceptionHandler } from "./with-exception-handler.js";

@@ -34,6 +34,6 @@ function lookUp(key: AnyContextKey, required: boolean): unknown {
   if (defaultValue !== undefined) return defaultValue();
   if (!required) return undefined;
   throw frame?.source === undefined
-    ? new NoEnvironmentError(key.name)
+    ? new NoEnvironmentError(`Context key "${key.name}" was asked for outside every environment.`, key.name)
     : new MissingContextError(key, frame.source);
 }

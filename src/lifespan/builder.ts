@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { ContextKey } from "../context/index.js";
+import type { ContextKey, ExceptionHandler } from "../context/index.js";
 
 /**
  * What a lifespan opens its resources with. Values are provided before the `yield`; when the environment stops, what
@@ -63,6 +63,16 @@ export interface EnvironmentBuilder {
    * @throws EnvironmentStateError (`ENVIRONMENT_STATE`) when the value has not arrived yet, or is closed already.
    */
   get<T>(key: ContextKey<T>): T;
+  /**
+   * Sets who is told of failures of what is mounted in runs of the environment, and of its children when they have no
+   * handler of their own or that one throws. Those set with `withExceptionHandler` inside a run are asked first. Without
+   * any, a failure is one line on stderr.
+   *
+   * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when `handler` is not a function.
+   * @throws LifespanError (`LIFESPAN_INVALID`) when the environment has one already.
+   * @throws EnvironmentStateError (`ENVIRONMENT_STATE`) when the start is over.
+   */
+  setExceptionHandler(handler: ExceptionHandler): void;
   /** Aborted when `stop()` or the start timeout came while starting. */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.js";
-import type { ValueSource } from "../context/index.js";
+import type { ExceptionHandlers, ValueSource } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
 import type { Lifespan } from "./builder.js";
 import type { CountedRun } from "./environment-run.js";
@@ -11,6 +11,8 @@ export const CORE = Symbol.for("tidegate/environment-core/v1");
 /** What the library needs of an environment and users do not: no private fields, for the class may be another copy's. */
 export interface Core {
   readonly clock: Clock;
+  /** Its own exception handler, then those of its parents. */
+  readonly exceptionHandlers: ExceptionHandlers;
   /** Counts a new run. Throws EnvironmentStateError when none may begin. */
   beginRun(): Run;
   /** Aborts the runs of this environment and of its children, as the end of a drain does. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.js";
 import { currentFrame, requireKey } from "../context/index.js";
-import type { AnyContextKey, ValueSource } from "../context/index.js";
+import type { AnyContextKey, ExceptionHandlers, ValueSource } from "../context/index.js";
 import type { Lifespan } from "./builder.js";
 import type { Core } from "./core.js";
 import type { CountedRun } from "./environment-run.js";
@@ -28,6 +28,12 @@ export class EnvironmentCore implements Core {
 
   get clock(): Clock {
     return this.settings.clock;
+  }
+
+  get exceptionHandlers(): ExceptionHandlers {
+    const own = this.#life.generation?.exceptionHandler;
+    const outer = this.settings.parent?.exceptionHandlers ?? [];
+    return own === undefined ? outer : [own, ...outer];
   }
 
   get state(): EnvironmentState {
@@ -67,6 +73,7 @@ export class EnvironmentCore implements Core {
       environment: this.#environment,
       source: values,
       clock: this.clock,
+      handlers: this.exceptionHandlers,
       count: (run) => this.count(run),
     });
   }

@@ -1,13 +1,12 @@
 import { Scope } from "../cancellation/index.js";
 import type { Clock } from "../clock.js";
-import { currentFrame, deriveFrame, enterFrame, runInFrame } from "../context/index.js";
-import type { Frame, ValueSource } from "../context/index.js";
+import { currentFrame, deriveFrame, enterFrame, nestHandlers, runInFrame } from "../context/index.js";
+import type { ExceptionHandlers, Frame, ValueSource } from "../context/index.js";
 import { begunIn } from "./begun-in.js";
 import type { Run } from "./run.js";
 
 /** A run as the environments that count it see it. */
 export interface CountedRun extends Run {
-  readonly ended: boolean;
   /** The frame of the code that began it; that of the code around, when it was left over from a run that had ended. */
   readonly begunIn: Frame | undefined;
   /**
@@ -24,6 +23,7 @@ interface RunHome {
   readonly environment: object;
   readonly source: ValueSource;
   readonly clock: Clock;
+  readonly handlers: ExceptionHandlers;
   /** Counts the run; what it returns takes the run out again. */
   count(run: CountedRun): () => void;
 }
@@ -51,11 +51,13 @@ export class EnvironmentRun implements CountedRun {
     this.begunIn = around;
     this.outer = around?.run as Run | undefined;
     this.scope = new Scope(around?.scope);
-    this.#frame = deriveFrame(currentFrame(), {
+    const frame = currentFrame();
+    this.#frame = deriveFrame(frame, {
       source: home.source,
       scope: this.scope,
       run: this,
       item: undefined,
+      handlers: nestHandlers(home.handlers, frame?.handlers),
     });
     this.#uncount = home.count(this);
   }

@@ -1,11 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { requireKey } from "../context/index.js";
-import type { AnyContextKey, ContextKey } from "../context/index.js";
+import type { AnyContextKey, ContextKey, ExceptionHandler } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
 import { requireFunction } from "../internal/checks.js";
 import { isThenable } from "../internal/thenable.js";
 import type { EnvironmentBuilder } from "./builder.js";
-import { EnvironmentStateError } from "./errors.js";
+import { EnvironmentStateError, LifespanError } from "./errors.js";
 import { HeldValue } from "./held-value.js";
 import type { LazyHome } from "./lazy-value.js";
 import { LazyValue } from "./lazy-value.js";
@@ -30,6 +30,7 @@ type Dispose<T> = (value: T) => void | PromiseLike<void>;
 export class GenerationBuilder implements EnvironmentBuilder {
   /** What has been asked for and has not arrived. */
   readonly opening = new OpeningResources();
+  exceptionHandler: ExceptionHandler | undefined;
   readonly #home: BuilderHome;
   #stage: "open" | "sealed" | "over" = "open";
 
@@ -79,6 +80,21 @@ export class GenerationBuilder implements EnvironmentBuilder {
 
   get<T>(key: ContextKey<T>): T {
     return valueOf(this.#home.source, key) as T;
+  }
+
+  setExceptionHandler(handler: ExceptionHandler): void {
+    requireFunction("handler", handler);
+    if (this.#stage !== "open")
+      throw this.#tooLate("setExceptionHandler()", "Call it before the lifespan yields.");
+    if (this.exceptionHandler !== undefined) {
+      throw new LifespanError(
+        this.#home.lifespan,
+        this.#home.source.name,
+        "sets a second exception handler, and the first one would hear of nothing. Set one that calls both, or use " +
+          "withExceptionHandler(handler, body) in a run.",
+      );
+    }
+    this.exceptionHandler = handler;
   }
 
   /** From now on nothing more is provided. */

@@ -1,5 +1,5 @@
 import { deriveFrame, enterFrame, MissingContextError } from "../context/index.js";
-import type { AnyContextKey, Frame, ValueSource } from "../context/index.js";
+import type { AnyContextKey, ExceptionHandler, Frame, ValueSource } from "../context/index.js";
 import type { Clock } from "../clock.js";
 import type { Lifespan } from "./builder.js";
 import { spread, warnLate } from "./cleanup-errors.js";
@@ -59,6 +59,11 @@ export class Generation {
       },
     });
     this.#parts = new LifespanParts(lifespan === undefined ? [] : [lifespan], environment, this.frame);
+  }
+
+  /** What the lifespan has set. */
+  get exceptionHandler(): ExceptionHandler | undefined {
+    return this.#builder.exceptionHandler;
   }
 
   /** Runs the lifespan up to its yield. Whether it succeeds or not, `close` must follow. */

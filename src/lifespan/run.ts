@@ -12,6 +12,8 @@ export interface Run {
   readonly outer: Run | undefined;
   /** Ends when the run is aborted, also by the end of a drain. */
   readonly scope: Scope;
+  /** It is over, and nothing of it is left: nobody waits for it any more. */
+  readonly ended: boolean;
   /** What time limits in this run are measured on. */
   readonly clock: Clock;
   /**

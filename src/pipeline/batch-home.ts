@@ -27,7 +27,8 @@ export class BatchHome {
     // Outside there is none, and a lifespan is none.
     if (this.#run !== undefined || run === undefined) return;
     // From within the run of the caller: while the environment drains, only what is a part of a run begins one.
-    const around = deriveFrame(caller, { overrides: undefined, scope: undefined, item: undefined });
+    const nothing = { overrides: undefined, scope: undefined, item: undefined, handlers: undefined };
+    const around = deriveFrame(caller, nothing);
     this.#run = runInFrame(around, () => beginRun(run.environment as Environment));
   }
 
