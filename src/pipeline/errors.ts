@@ -25,6 +25,15 @@ export class RunAbortedError extends TidegateError {
   readonly code = "RUN_ABORTED";
 }
 
+/** What items of a fan-out stop waiting with when another one has failed. */
+export function siblingFailed(cause: unknown): RunAbortedError {
+  return new RunAbortedError(
+    "Another item of the fan-out has failed (see cause), so this one waits no longer. Catch errors inside the " +
+      "function that map calls if the others shall go on.",
+    { cause },
+  );
+}
+
 /**
  * To be thrown by the body of a `batched` function whose batch is more than the service takes, or in which it cannot
  * tell which item is bad: the batch is halved, and each half is a call of its own, down to single items. A single item

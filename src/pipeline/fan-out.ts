@@ -1,27 +1,27 @@
 import { Scope } from "../cancellation/index.js";
 import { currentFrame, deriveFrame } from "../context/index.js";
 import type { Run } from "../lifespan/index.js";
-import { RunAbortedError } from "./errors.js";
-import type { Item, SlotHolder, SlotPlace } from "./item.js";
+import { type RunAbortedError, siblingFailed } from "./errors.js";
+import type { Item, SlotPlace } from "./item.js";
 import { Lanes, type LanesOwner } from "./lanes.js";
 import type { Failure, Outlet } from "./outlet.js";
 import { OutsideWatch } from "./outside.js";
 import type { FanoutCount } from "./run-tally.js";
 import { DEFAULT_CONCURRENCY, workOf } from "./run-work.js";
+import { SlotWait } from "./slot-wait.js";
 import type { SlotRequest } from "./slots.js";
-import { type Items, sizeOf, Source } from "./source.js";
-import { afterTurn, Turn } from "./turn.js";
+import type { Source } from "./source.js";
+import { Turn } from "./turn.js";
 
 /**
- * What `map` and `mapStream` do with their items: it starts them, and puts the results into an outlet. It is driven by
+ * What `map` and its kin do with their items: it starts them, and puts the results into an outlet. It is driven by
  * reactions to promises that it, or the outlet, has registered itself, never directly by whoever frees a slot or ends a
  * scope: so the source is stepped, and every item started, in the async context of the caller.
  */
 export class Fanout<T, R> implements LanesOwner {
   readonly #source: Source<T>;
   readonly #concurrency: number;
-  /** The work that waits for this fan-out. */
-  readonly #parent: SlotHolder | undefined;
+  readonly #parentWait = new SlotWait();
   /** The run, for a fan-out of main: told to stop, that starts no further items. Those of items in flight go on. */
   readonly #mainRun: Run | undefined;
   readonly #place: SlotPlace;
@@ -30,40 +30,39 @@ export class Fanout<T, R> implements LanesOwner {
   readonly #outlet: Outlet<R>;
   readonly #count: FanoutCount | undefined;
   #watch: OutsideWatch | undefined;
-  #hasParentWait = false;
-  /** The item that waits for a slot of the run: at most one is pulled ahead. */
-  #held: { readonly item: T; readonly request: SlotRequest } | undefined;
+  /** The item that waits for a slot of the run, or for one in flight to end: at most one is pulled ahead. */
+  #held: { readonly item: T; readonly request: SlotRequest | undefined } | undefined;
   /** Done, but its slot is not given back yet. */
   #done: Item | undefined;
   readonly #turn = new Turn();
   #isPulling = false;
-  #isResting = false;
   /** The first failure, the end of the scope around, or that nobody wants results any more. */
   #end: Failure | undefined;
   #isStopped = false;
+  #hasStartedAll = false;
   #isOver = false;
 
   constructor(
     f: (item: T) => R | PromiseLike<R>,
-    items: Items<T>,
+    source: Source<T>,
     concurrency: number | undefined,
     outlet: Outlet<R>,
+    count: FanoutCount | undefined,
   ) {
     const frame = currentFrame();
     const run = frame?.run as Run | undefined;
-    const parent = frame?.item as SlotHolder | undefined;
+    const parent = this.#parentWait.holder;
     const depth = parent?.depth ?? 0;
-    this.#source = new Source(items);
+    this.#source = source;
     this.#concurrency = concurrency ?? (run === undefined ? DEFAULT_CONCURRENCY : Infinity);
-    this.#parent = parent;
     this.#mainRun = depth === 0 ? run : undefined;
-    const work = run === undefined ? undefined : workOf(run);
-    this.#count = work?.tally?.fanOut(f, sizeOf(items));
-    this.#place = { slots: work?.slots, depth: depth + 1, runScope: run?.scope };
+    const slots = run === undefined ? undefined : workOf(run).slots;
+    this.#place = { slots, depth: depth + 1, runScope: run?.scope, parent };
     this.#scope = new Scope(frame?.scope);
     this.#outlet = outlet;
+    this.#count = count;
     const itemFrame = deriveFrame(frame, { scope: this.#scope });
-    this.#lanes = new Lanes(f, itemFrame, this.#place, this, outlet, this.#count?.items);
+    this.#lanes = new Lanes(f, itemFrame, this.#place, this, outlet, count?.items);
     if (frame?.scope === undefined && this.#mainRun === undefined) return;
     this.#watch = new OutsideWatch(this.#scope, this.#mainRun, () => {
       this.advance();
@@ -80,7 +79,7 @@ export class Fanout<T, R> implements LanesOwner {
     this.#done?.end();
     this.#done = this.#place.slots?.isWanted === true ? item : undefined;
     if (this.#done === undefined) item.end();
-    if (this.#turn.isLong()) this.#rest();
+    if (this.#turn.isLong()) this.#turn.rest(this);
   }
 
   itemSettled(): void {
@@ -89,6 +88,7 @@ export class Fanout<T, R> implements LanesOwner {
 
   /** Starts what may start now, and ends when nothing is left. Every change of the state leads here. */
   advance(): void {
+    this.#startHeld();
     while (this.#mayPull()) {
       if (this.#source.isAsync) this.#pullAsync();
       else this.#pull();
@@ -100,8 +100,14 @@ export class Fanout<T, R> implements LanesOwner {
 
   #mayPull(): boolean {
     this.#heedOutside();
-    if (!this.#isOpen() || this.#isPulling || this.#isResting) return false;
-    return this.#held === undefined && this.#lanes.inFlight < this.#concurrency && this.#outlet.hasRoom();
+    if (!this.#isOpen() || this.#isPulling || this.#turn.isResting) return false;
+    if (this.#held !== undefined || !this.#outlet.hasRoom()) return false;
+    // One ahead, where somebody waits for the starts: else it would learn that the last one was the last too late.
+    return this.#hasLane() || this.#outlet.allStarted !== undefined;
+  }
+
+  #hasLane(): boolean {
+    return this.#lanes.inFlight < this.#concurrency;
   }
 
   #isOpen(): boolean {
@@ -141,56 +147,45 @@ export class Fanout<T, R> implements LanesOwner {
     );
   }
 
-  /** Starts an item, or puts it in line for a slot of the run. Drops it when nothing may start any more. */
+  /** Takes an item that was pulled. Drops it when nothing may start any more. */
   #admit(item: T): void {
-    if (!this.#isOpen()) {
-      this.#source.close();
-      return;
-    }
+    if (!this.#isOpen()) this.#source.close();
+    else if (this.#hasLane()) this.#startOrLine(item);
+    else this.#held = { item, request: undefined };
+  }
+
+  /** Starts an item, or puts it in line for a slot of the run. */
+  #startOrLine(item: T): void {
     const { slots, depth } = this.#place;
+    // The parent waits only when its first child has a slot or is in line: else its slot would go to another parent.
     if (slots === undefined || slots.tryTake()) {
-      this.#beginParentWait();
+      this.#parentWait.begin();
       this.#lanes.start(item);
       return;
     }
     const request = slots.request(depth, false);
     this.#held = { item, request };
     void request.settled.then(() => {
-      this.#startHeld();
+      this.advance();
     });
-    this.#beginParentWait();
-  }
-
-  // Only now that the first child has a slot or is in line: else the parent's slot would go to another parent.
-  #beginParentWait(): void {
-    if (this.#hasParentWait) return;
-    this.#hasParentWait = true;
-    this.#parent?.beginWait();
+    this.#parentWait.begin();
   }
 
   #startHeld(): void {
     this.#heedOutside(); // drops it, and its slot, when nothing may start any more
-    const held = this.#held;
+    if (this.#held === undefined) return;
+    const { item, request } = this.#held;
+    if (request === undefined ? !this.#hasLane() : !request.granted) return;
     this.#held = undefined;
-    if (held !== undefined) this.#lanes.start(held.item);
-    this.advance();
+    if (request === undefined) this.#startOrLine(item);
+    else this.#lanes.start(item);
   }
 
   #dropHeld(): boolean {
     if (this.#held === undefined) return false;
-    this.#place.slots?.withdraw(this.#held.request);
+    if (this.#held.request !== undefined) this.#place.slots?.withdraw(this.#held.request);
     this.#held = undefined;
     return true;
-  }
-
-  /** Lets the event loop have its turn between results that are there at once. */
-  #rest(): void {
-    if (this.#isResting) return;
-    this.#isResting = true;
-    afterTurn(() => {
-      this.#isResting = false;
-      this.advance();
-    });
   }
 
   /** The first failure ends the waiting of the items in flight, but not what they do. */
@@ -200,12 +195,7 @@ export class Fanout<T, R> implements LanesOwner {
       this.#cease(this.#scope.reason);
       return;
     }
-    const reason = new RunAbortedError(
-      "Another item of the fan-out has failed (see cause), so this one waits no longer. Catch errors inside the " +
-        "function that map calls if the others shall go on.",
-      { cause: error },
-    );
-    this.#release(error, reason);
+    this.#release(error, siblingFailed(error));
   }
 
   #release(error: unknown, reason: RunAbortedError): void {
@@ -229,20 +219,30 @@ export class Fanout<T, R> implements LanesOwner {
   }
 
   #endIfOver(): void {
-    if (this.#isOver || this.#lanes.inFlight > 0 || this.#held !== undefined || this.#isOpen()) return;
+    if (this.#isOver || this.#held !== undefined || this.#isOpen()) return;
+    if (this.#outlet.allStarted !== undefined && !this.#hasStartedAll) {
+      this.#hasStartedAll = true;
+      this.#leave(() => this.#outlet.allStarted?.(this.#failure()));
+    }
+    if (this.#lanes.inFlight > 0) return;
     this.#isOver = true;
-    this.#source.close();
     this.#turn.end();
+    this.#count?.end(this.#lanes.started);
+    this.#leave(() => {
+      this.#outlet.end(this.#failure());
+    });
+  }
+
+  /** Lets go of the source and of all that is around, then calls `conclude`. */
+  #leave(conclude: () => void): void {
+    this.#source.close();
     this.#watch?.stop();
     this.#scope.leave();
-    this.#count?.end(this.#lanes.started);
-    const conclude = (): void => {
-      if (this.#end === undefined && !this.#source.isExhausted)
-        this.#end = { error: this.#mainRun?.stopRequest?.reason };
-      this.#outlet.end(this.#end);
-    };
-    const parentIsBack = this.#hasParentWait ? this.#parent?.endWait() : undefined;
-    if (parentIsBack === undefined) conclude();
-    else void parentIsBack.then(conclude);
+    this.#parentWait.end(conclude);
+  }
+
+  #failure(): Failure | undefined {
+    if (this.#end !== undefined || this.#source.isExhausted) return this.#end;
+    return { error: this.#mainRun?.stopRequest?.reason };
   }
 }

@@ -1,4 +1,5 @@
 import type { Scope, ScopeListener } from "../cancellation/index.js";
+import type { MountStep } from "../context/index.js";
 import type { SlotRequest, Slots } from "./slots.js";
 
 /**
@@ -8,6 +9,8 @@ import type { SlotRequest, Slots } from "./slots.js";
 export interface SlotHolder {
   /** How many fan-outs are around it: 0 for a call made by main. */
   readonly depth: number;
+  /** What was mounted on the way to it, from the run down. */
+  readonly path: readonly MountStep[];
   /** It starts to wait for children: its slots are free for others. Call it when the first child is in line already. */
   beginWait(): void;
   /**
@@ -25,6 +28,8 @@ export interface SlotPlace {
   readonly depth: number;
   /** The run; once it has ended, nobody waits for a slot any more. */
   readonly runScope: Scope | undefined;
+  /** The work whose fan-out it is; undefined for one of main. */
+  readonly parent?: SlotHolder | undefined;
 }
 
 /** An item of a fan-out, or a call of a function with a limit of its own. It is made with its slot in hand. */
@@ -46,6 +51,10 @@ export class Item implements SlotHolder, ScopeListener {
 
   get depth(): number {
     return this.#place.depth;
+  }
+
+  get path(): readonly MountStep[] {
+    return (this.#outer ?? this.#place.parent)?.path ?? [];
   }
 
   beginWait(): void {

@@ -2,6 +2,8 @@ import { requireBoolean } from "../internal/checks.js";
 import { Fanout } from "./fan-out.js";
 import { type Call, type MapOptions, requireFanout } from "./map.js";
 import { ResultStream } from "./result-stream.js";
+import { countFanOut } from "./run-work.js";
+import { Source } from "./source.js";
 
 export interface MapStreamOptions extends MapOptions {
   /**
@@ -52,6 +54,7 @@ export function mapStream<T, R>(
   return new ResultStream<T, Awaited<R>>({
     isOrdered,
     concurrency,
-    begin: (outlet) => new Fanout(f as Call<T, R>, items, concurrency, outlet),
+    begin: (outlet) =>
+      new Fanout(f as Call<T, R>, new Source(items), concurrency, outlet, countFanOut(f, items)),
   });
 }

@@ -1,7 +1,8 @@
 import { requireFunction, requireLimit, requireOptions } from "../internal/checks.js";
 import { Fanout } from "./fan-out.js";
 import { Collection } from "./outlet.js";
-import { type Items, requireItems } from "./source.js";
+import { countFanOut } from "./run-work.js";
+import { type Items, requireItems, Source } from "./source.js";
 
 export interface MapOptions {
   /**
@@ -37,7 +38,8 @@ export function map<T, R>(
 ): Promise<Awaited<R>[]> {
   return new Promise((resolve, reject) => {
     const concurrency = requireFanout(f, items, options);
-    new Fanout(f as Call<T, R>, items, concurrency, new Collection(resolve, reject)).advance();
+    const collection = new Collection<Awaited<R>>(resolve, reject);
+    new Fanout(f as Call<T, R>, new Source(items), concurrency, collection, countFanOut(f, items)).advance();
   });
 }
 

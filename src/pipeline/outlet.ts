@@ -15,6 +15,11 @@ export interface Outlet<R> {
   hasRoom(): boolean;
   /** Why nobody wants results any more. When that is set, the outlet has to advance the fan-out. */
   readonly unwanted: RunAbortedError | undefined;
+  /**
+   * Nothing more will start. An outlet that has this gives the parent its slot back now, and not only at the end: who
+   * waits for this fan-out waits for its starts.
+   */
+  allStarted?(failure: Failure | undefined): void;
   /** Nothing is in flight any more, and nothing more will start. The last call. */
   end(failure: Failure | undefined): void;
 }

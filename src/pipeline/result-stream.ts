@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Scope } from "../cancellation/index.js";
-import { currentFrame, deriveFrame, type Frame, runInFrame } from "../context/index.js";
+import { currentFrame, deriveFrame, type Frame, type MountStep, runInFrame } from "../context/index.js";
 import { Queue, QueueNode } from "../internal/queue.js";
 import type { Run } from "../lifespan/index.js";
 import { RunAbortedError } from "./errors.js";
@@ -9,16 +9,16 @@ import type { SlotHolder } from "./item.js";
 import type { Failure, Outlet } from "./outlet.js";
 import { ResultBuffer } from "./result-buffer.js";
 import { DEFAULT_CONCURRENCY, workOf } from "./run-work.js";
+import { SlotWait } from "./slot-wait.js";
 
 type Step<R> = IteratorResult<R, void>;
 
 /** One call of `next`, or of what leaves the stream, that has no answer yet. */
 class Request<R> extends QueueNode {
-  /** The work that waits for the answer. */
-  readonly #holder = currentFrame()?.item as SlotHolder | undefined;
+  /** That of the work that waits for the answer. */
+  readonly slotWait = new SlotWait();
   readonly #resolve: (step: Step<R>) => void;
   readonly #reject: (error: unknown) => void;
-  #hasWait = false;
 
   constructor(resolve: (step: Step<R>) => void, reject: (error: unknown) => void) {
     super();
@@ -26,22 +26,12 @@ class Request<R> extends QueueNode {
     this.#reject = reject;
   }
 
-  /** Gives the slot of who waits up. */
-  beginWait(): void {
-    if (this.#hasWait) return;
-    this.#hasWait = true;
-    this.#holder?.beginWait();
-  }
-
   /** Settles the call, once who waits has its slot back. */
   answer(answer: Step<R> | Failure): void {
-    const settle = (): void => {
+    this.slotWait.end(() => {
       if ("error" in answer) this.#reject(answer.error);
       else this.#resolve(answer);
-    };
-    const isBack = this.#hasWait ? this.#holder?.endWait() : undefined;
-    if (isBack === undefined) settle();
-    else void isBack.then(settle);
+    });
   }
 }
 
@@ -58,13 +48,13 @@ export interface StreamPlan<T, R> {
  * those who wait in `next` at the time. The code that made the stream may be at work then, and keeps its slot.
  */
 export class ResultStream<T, R> implements AsyncGenerator<R, void, void>, Outlet<R>, SlotHolder {
-  readonly depth: number;
   unwanted: RunAbortedError | undefined;
   readonly #begin: (outlet: Outlet<R>) => Fanout<T, R>;
   readonly #buffer: ResultBuffer<R>;
   /** No item starts while so many results wait. */
   readonly #room: number;
   readonly #requests = new Queue<Request<R>>();
+  readonly #holder: SlotHolder | undefined;
   readonly #scopeAround: Scope | undefined;
   #fanout: Fanout<T, R> | undefined;
   #wake!: () => void;
@@ -78,7 +68,7 @@ export class ResultStream<T, R> implements AsyncGenerator<R, void, void>, Outlet
 
   constructor(plan: StreamPlan<T, R>) {
     const frame = currentFrame();
-    this.depth = (frame?.item as SlotHolder | undefined)?.depth ?? 0;
+    this.#holder = frame?.item as SlotHolder | undefined;
     this.#begin = plan.begin;
     this.#buffer = new ResultBuffer(plan.isOrdered);
     this.#room = roomFor(plan.concurrency, frame);
@@ -86,6 +76,14 @@ export class ResultStream<T, R> implements AsyncGenerator<R, void, void>, Outlet
     runInFrame(deriveFrame(frame, { item: this }), () => {
       this.#listen();
     });
+  }
+
+  get depth(): number {
+    return this.#holder?.depth ?? 0;
+  }
+
+  get path(): readonly MountStep[] {
+    return this.#holder?.path ?? [];
   }
 
   next(): Promise<Step<R>> {
@@ -137,7 +135,7 @@ export class ResultStream<T, R> implements AsyncGenerator<R, void, void>, Outlet
 
   beginWait(): void {
     this.#wantsSlots = true;
-    for (const request of this.#requests) request.beginWait();
+    for (const request of this.#requests) request.slotWait.begin();
   }
 
   endWait(): undefined {

@@ -1,6 +1,9 @@
+import { currentFrame } from "../context/index.js";
 import type { Run } from "../lifespan/index.js";
-import type { RunTally } from "./run-tally.js";
+import type { AnyFunction } from "./fn-options.js";
+import type { FanoutCount, RunTally } from "./run-tally.js";
 import { Slots } from "./slots.js";
+import { type Items, sizeOf } from "./source.js";
 
 /** Items in flight where nobody has said how many. */
 export const DEFAULT_CONCURRENCY = 1024;
@@ -43,6 +46,11 @@ interface WorkHolder extends Run {
   [WORK]: RunWork | undefined;
 }
 
+/** How the run of the calling code counts a fan-out of `f`, if it counts anything. */
+export function countFanOut(f: AnyFunction, items: Items<unknown>): FanoutCount | undefined {
+  return tallyOf(currentFrame()?.run)?.fanOut(f, sizeOf(items));
+}
+
 /** What counts the calls in `run`, if anything does. */
 export function tallyOf(run: unknown): RunTally | undefined {
   const work = (run as WorkHolder | undefined)?.[WORK];
@@ -52,4 +60,17 @@ export function tallyOf(run: unknown): RunTally | undefined {
 /** The work of `run`; made with `concurrency` when there is none yet. */
 export function workOf(run: Run, concurrency = DEFAULT_CONCURRENCY): RunWork {
   return ((run as WorkHolder)[WORK] ??= new RunWork(concurrency));
+}
+
+/** Makes `run`, and its environment, wait for work that nobody awaits, until the returned function is called. */
+export function holdRun(run: Run | undefined): () => void {
+  if (run === undefined) return () => undefined;
+  const work = workOf(run);
+  work.hold();
+  // Not every run waits for its work: that of environment.run() is over with its result.
+  const release = run.hold();
+  return () => {
+    work.letGo();
+    release();
+  };
 }

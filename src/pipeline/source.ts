@@ -31,8 +31,11 @@ export class Source<T> {
   /** It must not be asked again: it is exhausted, has failed, or was closed. */
   isOver = false;
   readonly #iterator: AnyIterator<T>;
+  readonly #check: ((item: T) => Error | undefined) | undefined;
 
-  constructor(items: Items<T>) {
+  /** @param check - Says what is wrong with an item, which is then a failure of the source. */
+  constructor(items: Items<T>, check?: (item: T) => Error | undefined) {
+    this.#check = check;
     const open = (items as Partial<AsyncIterable<T>>)[Symbol.asyncIterator];
     this.isAsync = typeof open === "function";
     this.#iterator = open?.call(items) ?? (items as Iterable<T>)[Symbol.iterator]();
@@ -78,9 +81,15 @@ export class Source<T> {
       throw new TypeError(`The iterator of "items" gave ${describeValue(step)} instead of an object.`);
     }
     // Read here, for it may run code of the source: what that throws is a failure of the source.
-    if (step.done !== true) return { value: step.value };
-    this.isOver = true;
-    this.isExhausted = true;
-    return undefined;
+    if (step.done === true) {
+      this.isOver = true;
+      this.isExhausted = true;
+      return undefined;
+    }
+    const { value } = step;
+    const fault = this.#check?.(value);
+    if (fault === undefined) return { value };
+    this.close(); // it does not know that it has failed
+    throw fault;
   }
 }

@@ -15,7 +15,7 @@ import { isGenerator } from "../internal/generators.js";
 import { isThenable } from "../internal/thenable.js";
 import type { Run } from "../lifespan/index.js";
 import { DeadlineExceededError } from "./errors.js";
-import { workOf } from "./run-work.js";
+import { holdRun } from "./run-work.js";
 import { scheduleAt } from "../internal/schedule-at.js";
 
 /**
@@ -125,7 +125,7 @@ class TimeLimit {
   #abandon(reason: unknown): void {
     if (this.#reject === undefined || this.#letGo !== undefined) return;
     this.#disarm();
-    this.#letGo = holdRun(this.#caller);
+    this.#letGo = holdRun(this.#caller?.run as Run | undefined);
     this.#reject(reason);
   }
 
@@ -135,18 +135,4 @@ class TimeLimit {
     this.#scope.leave();
     this.#letGo?.();
   }
-}
-
-/** Makes the run of `frame`, and its environment, wait for work that nobody awaits any more. */
-function holdRun(frame: Frame | undefined): () => void {
-  const run = frame?.run as Run | undefined;
-  if (run === undefined) return () => undefined;
-  const work = workOf(run);
-  work.hold();
-  // Not every run waits for its work: that of environment.run() is over with its result.
-  const release = run.hold();
-  return () => {
-    work.letGo();
-    release();
-  };
 }

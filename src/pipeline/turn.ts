@@ -9,6 +9,8 @@ const STEPS_PER_READING = 16;
  * already, when it has kept everything else in the process waiting for long enough.
  */
 export class Turn {
+  /** Nothing is to go on now: the event loop has its turn. */
+  isResting = false;
   #steps = 0;
   #since = 0;
   /** Set while a timer is armed that fires when the event loop gets its turn. */
@@ -28,14 +30,19 @@ export class Turn {
     return now - this.#since >= LONGEST_TURN_MS;
   }
 
+  /** Advances `work` when the event loop has had its turn. On the system's clock, for no other one drives that loop. */
+  rest(work: { advance(): void }): void {
+    if (this.isResting) return;
+    this.isResting = true;
+    systemClock.schedule(0, () => {
+      this.isResting = false;
+      work.advance();
+    });
+  }
+
   /** The work is over. */
   end(): void {
     this.#cancel?.();
     this.#cancel = undefined;
   }
-}
-
-/** Calls `goOn` when the event loop has had its turn. On the system's clock, for no other one drives that loop. */
-export function afterTurn(goOn: () => void): void {
-  systemClock.schedule(0, goOn);
 }
