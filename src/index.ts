@@ -1,7 +1,14 @@
 // What a program gets from `tidegate`: names only. A name that is in no entry file is private.
-export { bindContext, ContextKey, tryUseContext, useContext, withContext } from "./context/index.js";
+export {
+  bindContext,
+  ContextKey,
+  tryUseContext,
+  useContext,
+  withContext,
+  withExceptionHandler,
+} from "./context/index.js";
 export { MissingContextError, NoEnvironmentError } from "./context/index.js";
-export type { ContextKeyOptions } from "./context/index.js";
+export type { ContextKeyOptions, ExceptionHandler, ExceptionInfo, MountStep } from "./context/index.js";
 
 export {
   composeLifespans,
@@ -56,6 +63,8 @@ export {
   fn,
   map,
   mapStream,
+  mount,
+  mountEach,
   runMain,
   terminalProgress,
   useSignal,
@@ -79,6 +88,8 @@ export type {
   FunctionStats,
   MapOptions,
   MapStreamOptions,
+  MountHandle,
+  MountStats,
   ProgressReport,
   ProgressReporter,
   ProgressStream,

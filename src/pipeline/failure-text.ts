@@ -11,6 +11,11 @@ export function failureText(failure: unknown): string {
   return [...linesOf(failure, "", "", { seen: new Set(), left: MOST })].join("\n");
 }
 
+/** The first line of that: name, code and the beginning of the message. */
+export function failureLine(failure: unknown): string {
+  return factsOf(failure).head.split("\n")[0] as string;
+}
+
 /** Whether `failure` is `reason`, or was caused by it. */
 export function comesOf(failure: unknown, reason: unknown): boolean {
   let at = failure;

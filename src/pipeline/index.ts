@@ -9,6 +9,8 @@ export { map } from "./map.js";
 export type { MapOptions } from "./map.js";
 export { mapStream } from "./map-stream.js";
 export type { MapStreamOptions } from "./map-stream.js";
+export { mount, mountEach } from "./mount/mount.js";
+export type { MountHandle, MountStats } from "./mount/mount-handle.js";
 export type { ProgressReport, ProgressReporter, RunOutcome } from "./progress/reporter.js";
 export type { ProgressStream } from "./progress/screen.js";
 export { terminalProgress } from "./progress/terminal-progress.js";

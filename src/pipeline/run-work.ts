@@ -16,6 +16,8 @@ export class RunWork {
   readonly slots: Slots;
   /** Undefined in a run that has no handle, since nobody can look. */
   tally: RunTally | undefined = undefined;
+  /** Shows a line together with the progress of the run; says whether it did. Undefined without progress. */
+  log: ((line: string) => boolean) | undefined = undefined;
   #openBodies = 0;
   #quiet: (() => void) | undefined;
 

@@ -131,7 +131,11 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
   async #runMain(run: Run): Promise<void> {
     const work = workOf(run, this.#plan.concurrency);
     work.tally = this.#tally;
-    this.#progress?.start();
+    const progress = this.#progress;
+    if (progress !== undefined) {
+      work.log = (line) => progress.log(line);
+      progress.start();
+    }
     let outcome: "done" | "failed" = "done";
     let settle: () => void;
     try {

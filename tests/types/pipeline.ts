@@ -3,16 +3,25 @@ import {
   App,
   batched,
   ContextKey,
+  type EnvironmentBuilder,
+  type ExceptionHandler,
+  type ExceptionInfo,
   fn,
   type Limiter,
   map,
   mapStream,
   type MapStreamOptions,
+  mount,
+  mountEach,
+  type MountHandle,
+  type MountStats,
+  type MountStep,
   type ProgressReporter,
   type RateBudget,
   RateLimiter,
   type RunHandle,
   runMain,
+  withExceptionHandler,
   terminalProgress,
   withTimeout,
 } from "tidegate";
@@ -196,6 +205,62 @@ void mapStream((n: number) => n, items);
 void mapStream((item: Item) => item, items, { order: false });
 // @ts-expect-error ordered is no option of map
 void map((item: Item) => item, items, { ordered: false });
+
+// mount: the arguments are those of f; any result is taken.
+expectType(mount((item: Item, n: number) => item.id.repeat(n), { id: "a" }, 2)).toBe<Promise<MountHandle>>(
+  true,
+);
+void mount(async () => Promise.resolve(1));
+void mount(identity, 5);
+// @ts-expect-error an argument is missing
+void mount((item: Item) => item.id);
+// @ts-expect-error an argument too many
+void mount(() => 1, 2);
+// @ts-expect-error the argument is of another type
+void mount((item: Item) => item.id, "a");
+
+// mountEach: entries of any keys, and of items that f takes. A Map and Object.entries are entries as they are.
+declare const byId: Map<symbol, Item>;
+expectType(mountEach((item: Item) => item.id, byId)).toBe<Promise<MountHandle>>(true);
+void mountEach(async (item) => Promise.resolve(item.id), Object.entries({ a: { id: "a" } }));
+declare const entryStream: AsyncIterable<readonly [number, Item]>;
+void mountEach((item) => item.id, entryStream, { concurrency: optional.concurrency });
+void mountEach(
+  (item: Item) => item,
+  items.map((item) => [item.id, item] as const),
+);
+// @ts-expect-error items alone are no entries
+void mountEach((item: Item) => item, items);
+// @ts-expect-error f takes numbers
+void mountEach((n: number) => n, byId);
+// @ts-expect-error no such option
+void mountEach((item: Item) => item, byId, { ordered: true });
+declare const mounted: MountHandle;
+expectType(mounted.ready()).toBe<Promise<void>>(true);
+expectType(mounted.stats()).toBe<MountStats>(true);
+// @ts-expect-error counts are read only
+mounted.stats().done = 5;
+
+// Exception handlers: anything can be thrown; they may be async; body's type passes through.
+const onFailure: ExceptionHandler = (error, info) => {
+  expectType(error).toBe<unknown>(true);
+  expectType(info).toBe<ExceptionInfo>(true);
+  expectType(info.source).toBe<"handler" | "mount" | "mountEach">(true);
+  expectType(info.path).toBe<readonly MountStep[]>(true);
+};
+expectType(withExceptionHandler(onFailure, () => 5)).toBe<number>(true);
+expectType(
+  withExceptionHandler(
+    async () => Promise.resolve(),
+    async () => Promise.resolve("x"),
+  ),
+).toBe<Promise<string>>(true);
+declare const builder: EnvironmentBuilder;
+builder.setExceptionHandler(onFailure);
+// @ts-expect-error a handler gives nothing back
+builder.setExceptionHandler(() => 5);
+// @ts-expect-error the body is missing
+withExceptionHandler(onFailure);
 
 // App: the arguments are those of main; the handle gives the settled result.
 const app = new App(

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
+import { type ExceptionHandler, withExceptionHandler } from "../../../src/context/index.js";
 import { Environment } from "../../../src/lifespan/index.js";
 import * as first from "../../../src/pipeline/index.js";
 import { errorOf, Load, settle } from "./helpers.js";
@@ -39,6 +40,32 @@ test("fan-outs of both share the slots of a run, and a parent of one gives its s
     ]);
   await new first.App({ name: "app", environment, concurrency: 1 }, main).run();
   expect(load.peak).toBe(1);
+});
+
+test("what one copy mounts in a run of another has its slots, its path and its handlers", async () => {
+  const load = new Load();
+  const heard: unknown[] = [];
+  const boom = new Error("boom");
+  const leaf = (item: number): Promise<void> =>
+    load.during(async () => {
+      await settle();
+      if (item === 2) throw boom;
+    });
+  const parent = async (): Promise<void> => {
+    const handle = await first.mountEach(leaf, Object.entries({ a: 1, b: 2 }));
+    await handle.ready();
+  };
+  const handler: ExceptionHandler = (error, { path, environment: name }) => {
+    heard.push(
+      error,
+      path.map(({ key }) => key),
+      name,
+    );
+  };
+  const main = (): unknown => withExceptionHandler(handler, () => second.mountEach(parent, [["top", 0]]));
+  await new first.App({ name: "app", environment, concurrency: 1 }, main).run();
+  expect(heard).toEqual([boom, ["top", "b"], "of the first copy"]);
+  expect([load.peak, load.now]).toEqual([1, 0]);
 });
 
 test("a limit and an abort of one copy end what waits in the other", async () => {
