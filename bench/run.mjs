@@ -12,7 +12,17 @@ import { printTable } from "./support/table.mjs";
 import { compare } from "./versus/run.mjs";
 import { ROW_NAMES } from "./versus/rows.mjs";
 
-const SCENARIOS = ["uncontended", "backlog", "memory", "aborts", "accuracy", "stall", "ambient", "fetch", "pipeline"];
+const SCENARIOS = [
+  "uncontended",
+  "backlog",
+  "memory",
+  "aborts",
+  "accuracy",
+  "stall",
+  "ambient",
+  "fetch",
+  "pipeline",
+];
 
 const { values, positionals: names } = parseArgs({
   options: { seed: { type: "string" } },

@@ -3,8 +3,7 @@
  * to a lookup, and to each item of a fan-out, beside p-map.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import * as tidegate from "tidegate";
-import { App, ContextKey, Environment, fn, map, useContext } from "tidegate";
+import { App, ContextKey, Environment, fn, map, mountEach, useContext } from "tidegate";
 import { cpuMs } from "../support/cpu-time.mjs";
 import { alternate } from "../support/fresh-process.mjs";
 import { ensurePeers, peerVersion } from "../support/peers.mjs";
@@ -38,7 +37,7 @@ export const contestants = {
   mountEach: () =>
     inRun(() =>
       costOfItems(async (f, items) => {
-        const handle = await tidegate.mountEach(f, items.entries(), { concurrency: CONCURRENCY });
+        const handle = await mountEach(f, items.entries(), { concurrency: CONCURRENCY });
         await handle.ready();
       }),
     ),

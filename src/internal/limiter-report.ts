@@ -42,7 +42,7 @@ export interface LimiterReport extends LineStats {
  * What a limiter of this library is known by, also one of another copy of the package. The name is a plain one: a
  * bundler keeps a class that has a computed name for good.
  */
-export interface ReportingLimiter {
+interface ReportingLimiter {
   limiterReport(): LimiterReport;
 }
 

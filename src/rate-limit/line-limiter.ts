@@ -1,11 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { requireFinite } from "../internal/checks.js";
-import {
-  type DimensionStats,
-  type LimiterReport,
-  type LineStats,
-  type ReportingLimiter,
-} from "../internal/limiter-report.js";
+import { type DimensionStats, type LimiterReport, type LineStats } from "../internal/limiter-report.js";
 import type { LocalMeter } from "./line/meter.js";
 import { WaitingLine } from "./line/waiting-line.js";
 import { type AcquireOptions, checkAcquireOptions } from "./limiter.js";
@@ -22,7 +17,7 @@ interface Core<C, R, M> {
  * What the limiters of this process have in common: a waiting line before a meter `M`. `C` is what a call asks for, `R`
  * what it gets with its tokens.
  */
-export abstract class LineLimiter<C, R, M extends LocalMeter<C>> implements Disposable, ReportingLimiter {
+export abstract class LineLimiter<C, R, M extends LocalMeter<C>> implements Disposable {
   /** For errors and metrics. */
   readonly name: string;
   readonly #own: Core<C, R, M>;
