@@ -1,4 +1,4 @@
-import { SlotWait } from "../slot-wait.js";
+import { SlotWait } from "../run/slot-wait.js";
 
 /** How far the work of one call of `mount` or `mountEach` has come. */
 export interface MountStats {

@@ -2,11 +2,11 @@ import { NoEnvironmentError } from "../../context/index.js";
 import { InvalidArgumentError } from "../../errors.js";
 import { requireFunction } from "../../internal/checks.js";
 import { currentRun, type Environment, EnvironmentStateError, type Run } from "../../lifespan/index.js";
-import { Fanout } from "../fan-out.js";
-import { type MapOptions, requireFanout } from "../map.js";
-import type { FanoutCount } from "../run-tally.js";
-import { countFanOut } from "../run-work.js";
-import { Source } from "../source.js";
+import { Fanout } from "../fan-out/fan-out.js";
+import { type MapOptions, requireFanout } from "../fan-out/map.js";
+import type { FanoutCount } from "../run/run-tally.js";
+import { countFanOut } from "../fan-out/count-fan-out.js";
+import { Source } from "../fan-out/source.js";
 import type { MountHandle } from "./mount-handle.js";
 import { Mounting, type MountPlan } from "./mounting.js";
 

@@ -1,5 +1,5 @@
 import type { MountStep } from "../../context/index.js";
-import type { SlotHolder } from "../item.js";
+import type { SlotHolder } from "../run/item.js";
 
 /** An item that was mounted: the item that holds its slot, with a step of its own in the path of failures. */
 export class MountedItem implements SlotHolder {

@@ -1,11 +1,11 @@
 import { currentFrame, deriveFrame, enterFrame, type Frame } from "../../context/index.js";
 import { Deferred } from "../../internal/deferred.js";
 import type { Run } from "../../lifespan/index.js";
-import { comesOf } from "../failure-text.js";
-import type { SlotHolder } from "../item.js";
-import type { Failure, Outlet } from "../outlet.js";
-import type { CallCounter } from "../run-tally.js";
-import { holdRun } from "../run-work.js";
+import { comesOf } from "../main/failure-text.js";
+import type { SlotHolder } from "../run/item.js";
+import type { Failure, Outlet } from "../fan-out/outlet.js";
+import type { CallCounter } from "../run/run-tally.js";
+import { holdRun } from "../run/run-work.js";
 import { type MountedWork, type MountHandle, type MountStats, StartedMount } from "./mount-handle.js";
 import { MountedItem } from "./mounted-item.js";
 import { reportFailure } from "./report-failure.js";

@@ -1,9 +1,9 @@
 import { deriveFrame, enterFrame, type ExceptionInfo, type Frame } from "../../context/index.js";
 import { describeValue } from "../../errors.js";
 import type { Run } from "../../lifespan/index.js";
-import { failureLine } from "../failure-text.js";
-import { realHost } from "../host.js";
-import { workOf } from "../run-work.js";
+import { failureLine } from "../main/failure-text.js";
+import { realHost } from "../main/host.js";
+import { workOf } from "../run/run-work.js";
 
 /**
  * Tells the handlers of `frame` of a failure in it, one after the other until one of them returns; without one, prints

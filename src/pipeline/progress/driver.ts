@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.js";
 import { currentFrame, enterFrame } from "../../context/index.js";
 import { scheduleAt } from "../../internal/schedule-at.js";
-import type { RunStats } from "../run-stats.js";
+import type { RunStats } from "../run/run-stats.js";
 import type { ProgressReport, ProgressReporter, RunOutcome } from "./reporter.js";
 import { terminalProgress } from "./terminal-progress.js";
 

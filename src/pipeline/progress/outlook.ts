@@ -1,5 +1,5 @@
 import type { DimensionStats } from "../../internal/limiter-report.js";
-import type { FunctionStats, ProvidedLimiter } from "../run-stats.js";
+import type { FunctionStats, ProvidedLimiter } from "../run/run-stats.js";
 import { endedCalls } from "./speeds.js";
 
 /** What a limiter holds a run up by. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "../../errors.js";
 import { requireFunction } from "../../internal/checks.js";
-import type { RunStats } from "../run-stats.js";
+import type { RunStats } from "../run/run-stats.js";
 
 /** How a run stands, as it is told to a reporter. */
 export interface ProgressReport {

@@ -1,4 +1,4 @@
-import type { FunctionStats, ProvidedLimiter } from "../run-stats.js";
+import type { FunctionStats, ProvidedLimiter } from "../run/run-stats.js";
 import { mostLeft, outlookOf } from "./outlook.js";
 import type { ProgressReport, RunOutcome } from "./reporter.js";
 import { cleanName, countText, durationText, rateText } from "./text.js";

@@ -1,4 +1,4 @@
-import type { FunctionStats } from "../run-stats.js";
+import type { FunctionStats } from "../run/run-stats.js";
 import type { ProgressReport } from "./reporter.js";
 
 /** How far back a speed looks: long enough to be steady, short enough to show what a pause or a new rate does. */

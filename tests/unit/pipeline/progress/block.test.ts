@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { blockLines } from "../../../../src/pipeline/progress/block.js";
 import type { RunOutcome } from "../../../../src/pipeline/progress/reporter.js";
 import { widthOf } from "../../../../src/pipeline/progress/text.js";
-import type { FunctionStats, ProvidedLimiter } from "../../../../src/pipeline/run-stats.js";
+import type { FunctionStats, ProvidedLimiter } from "../../../../src/pipeline/run/run-stats.js";
 import { fnStats, limiter, reportOf } from "./support/reports.js";
 
 const FETCH = fnStats("fetchOne", { done: 1_231, failed: 3, inFlight: 12, expected: 5_000 });

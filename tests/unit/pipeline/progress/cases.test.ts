@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { ProgressStream } from "../../../../src/pipeline/progress/screen.js";
 import { terminalProgress } from "../../../../src/pipeline/progress/terminal-progress.js";
-import type { CallCounts } from "../../../../src/pipeline/run-stats.js";
+import type { CallCounts } from "../../../../src/pipeline/run/run-stats.js";
 import { fnStats, limiter, reportOf } from "./support/reports.js";
 
 const BAD = /NaN|Infinity|undefined|null/;

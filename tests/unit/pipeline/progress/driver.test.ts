@@ -2,7 +2,7 @@ import { expect, jest, test } from "@jest/globals";
 import { currentFrame, type Frame, deriveFrame, runInFrame } from "../../../../src/context/index.js";
 import { ProgressDriver } from "../../../../src/pipeline/progress/driver.js";
 import type { ProgressReport, ProgressReporter } from "../../../../src/pipeline/progress/reporter.js";
-import type { RunStats } from "../../../../src/pipeline/run-stats.js";
+import type { RunStats } from "../../../../src/pipeline/run/run-stats.js";
 import { ManualClock } from "../../../../src/testing/index.js";
 import { settle } from "../helpers.js";
 import { reportOf } from "./support/reports.js";

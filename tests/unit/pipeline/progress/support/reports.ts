@@ -1,6 +1,10 @@
 import type { ProgressReport } from "../../../../../src/pipeline/progress/reporter.js";
 import type { DimensionStats } from "../../../../../src/internal/limiter-report.js";
-import type { CallCounts, FunctionStats, ProvidedLimiter } from "../../../../../src/pipeline/run-stats.js";
+import type {
+  CallCounts,
+  FunctionStats,
+  ProvidedLimiter,
+} from "../../../../../src/pipeline/run/run-stats.js";
 
 /** A function; what is not said is 0, and `started` and `percent` come of the rest. */
 export function fnStats(name: string, counts: Partial<CallCounts> = {}): FunctionStats {
