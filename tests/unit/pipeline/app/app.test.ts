@@ -306,7 +306,7 @@ describe("disposal", () => {
 
 test("a failed run that nobody looks at is an unhandled rejection, like any promise", async () => {
   const program = `
-    import { App, defaultEnvironment, fn, withTimeout } from "../src/index.ts";
+    import { App, defaultEnvironment, fn, withTimeout } from "./src/index.ts";
     let unhandled;
     process.on("unhandledRejection", (reason) => unhandled.push(String(reason)));
     const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
