@@ -9,11 +9,14 @@ import {
   fn,
   map,
   mapStream,
+  mount,
+  mountEach,
   observeLimiters,
   RateLimiter,
   useContext,
   useSignal,
   withContext,
+  withExceptionHandler,
 } from "tidegate";
 import { limitFetch } from "tidegate/fetch";
 import { ManualClock } from "tidegate/testing";
@@ -91,6 +94,48 @@ const SITUATIONS: Readonly<Record<string, () => unknown>> = {
     const stream = asOther(() => mapStream((n: number) => n, [1]));
     return asCaller(async () => {
       for await (const _ of stream) return who();
+      return undefined;
+    });
+  },
+  "An item of `mountEach`, and its source": async () => {
+    const seen = new Set<string>();
+    await asCaller(() =>
+      mountEach(
+        () => seen.add(who()),
+        (function* (): Generator<readonly [number, number]> {
+          seen.add(who());
+          yield [1, 1];
+        })(),
+      ),
+    );
+    return [...seen].join();
+  },
+  "An exception handler, of the failed item": async () => {
+    let seen: string | undefined;
+    await asOther(() =>
+      withExceptionHandler(
+        () => void (seen = who()),
+        () =>
+          withContext(WHO, "the caller", async () => {
+            const handle = await mount(() => Promise.reject(new Error("failed")));
+            await handle.ready();
+          }),
+      ),
+    );
+    return seen;
+  },
+  "A method of a progress reporter": async () => {
+    const seen = new Set<string>();
+    const note = (): void => void seen.add(who());
+    const progress = { start: note, update: note, stop: note };
+    const app = new App({ name: "app", environment }, () => withContext(WHO, "another", () => fn(who)()));
+    await asCaller(() => app.run({ progress }));
+    return [...seen].join();
+  },
+  "The loop over `handle.watch()`": async () => {
+    const handle = asOther(() => new App({ name: "app", environment }, () => 1).run());
+    return asCaller(async () => {
+      for await (const _ of handle.watch()) return who();
       return undefined;
     });
   },
