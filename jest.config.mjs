@@ -13,6 +13,8 @@ const base = {
 
 export default {
   coverageProvider: "v8",
+  // A test that hangs is told from one on a busy machine; none measures time by this limit.
+  testTimeout: 30_000,
   projects: [
     {
       ...base,
