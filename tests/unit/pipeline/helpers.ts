@@ -1,10 +1,28 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Environment } from "../../../src/lifespan/index.js";
+import { App, type RunHandle } from "../../../src/pipeline/index.js";
 
 export { gate, type Gate } from "../../support/gate.js";
 
 /** Lets every promise that can settle do so. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 200; turn += 1) await Promise.resolve();
+}
+
+/** A short wait, of a few turns. */
+export async function tick(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+}
+
+export const range = (count: number): number[] => [...Array(count).keys()];
+
+/** A run under way of `main` as an app of `environment`. */
+export function begin<R>(
+  environment: Environment,
+  main: () => R,
+  concurrency?: number,
+): RunHandle<Awaited<R>> {
+  return new App({ name: "app", environment, concurrency }, main).run();
 }
 
 /** What became of a promise up to now. */

@@ -4,7 +4,7 @@ import { Environment } from "../../../../src/lifespan/index.js";
 import { App, fn, map, withTimeout } from "../../../../src/pipeline/index.js";
 import { type Limiter, RateLimiter } from "../../../../src/rate-limit/index.js";
 import { ManualClock } from "../../../../src/testing/index.js";
-import { errorOf, gate, type Gate, Load, settle, stateOf, userStorage } from "../helpers.js";
+import { errorOf, gate, type Gate, Load, range, settle, stateOf, userStorage } from "../helpers.js";
 
 const LIMIT = new ContextKey<RateLimiter>("fn-limits/limit");
 const NAME = new ContextKey<string>("fn-limits/name", { defaultValue: () => "nobody" });
@@ -25,8 +25,6 @@ beforeEach(async () => {
   }).start();
 });
 afterEach(() => environment.stop());
-
-const range = (count: number): number[] => [...Array(count).keys()];
 
 describe("rateLimit", () => {
   test("each call takes a token first, in the order of the calls", async () => {

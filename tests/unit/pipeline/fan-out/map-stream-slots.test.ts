@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Environment } from "../../../../src/lifespan/index.js";
-import { App, map, mapStream } from "../../../../src/pipeline/index.js";
-import { Counter, gate, Load, settle, stateOf } from "../helpers.js";
+import { map, mapStream } from "../../../../src/pipeline/index.js";
+import { begin, Counter, gate, Load, range, settle, stateOf, tick } from "../helpers.js";
 
 let environment: Environment;
 beforeEach(async () => {
@@ -12,13 +12,7 @@ afterEach(async () => {
 });
 
 function runWith<R>(concurrency: number, main: () => R): Promise<Awaited<R>> {
-  return new App({ name: "app", environment, concurrency }, main).run().result();
-}
-
-const range = (count: number): number[] => [...Array(count).keys()];
-
-async function tick(): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+  return begin(environment, main, concurrency).result();
 }
 
 async function* later(count: number): AsyncGenerator<number> {

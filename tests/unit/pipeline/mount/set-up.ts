@@ -1,10 +1,20 @@
 import { jest } from "@jest/globals";
 import { type EnvironmentBuilder, Environment } from "../../../../src/lifespan/index.js";
-import { App, type RunHandle } from "../../../../src/pipeline/index.js";
 import type { ExceptionInfo } from "../../../../src/context/index.js";
-import { gate, type Gate } from "../helpers.js";
+import { gate, type Gate, range } from "../helpers.js";
 
-export { errorOf, gate, type Gate, Load, settle, stateOf, userStorage } from "../helpers.js";
+export {
+  begin,
+  errorOf,
+  gate,
+  type Gate,
+  Load,
+  range,
+  settle,
+  stateOf,
+  tick,
+  userStorage,
+} from "../helpers.js";
 
 /** An environment that runs. */
 export function running(
@@ -20,20 +30,6 @@ export function running(
       yield;
     },
   }).start();
-}
-
-export function begin<R>(
-  environment: Environment,
-  main: () => R,
-  concurrency?: number,
-): RunHandle<Awaited<R>> {
-  return new App({ name: "app", environment, concurrency }, main).run();
-}
-
-export const range = (count: number): number[] => [...Array(count).keys()];
-
-export async function tick(): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
 }
 
 /** Entries whose keys say which item it is. */
