@@ -26,7 +26,7 @@ export function limitFetch<L extends FetchLimiter>(
   options: LimitFetchOptions<NoInfer<L>> = {},
 ): typeof globalThis.fetch {
   const rules = resolveFetchOptions(options);
-  const find = finderOf(limiter);
+  const find = finderOf(limiter, options.cost !== undefined);
   const limited = async (input: FetchInput, init?: RequestInit): Promise<Response> =>
     new LimitedCall(find(), rules, new Outgoing(input, init)).answer();
   // Some runtimes have more on their fetch, and want it on what is given in its place.

@@ -1,5 +1,5 @@
 import { limiterObserver } from "../internal/limiter-observer.js";
-import { type Settle, takeTokens } from "../internal/take-tokens.js";
+import { type Settle, settleOrWarn, takeTokens } from "../internal/take-tokens.js";
 import { warn } from "../internal/warn.js";
 import { answerOf } from "./answer.js";
 import { fullJitter, waitAlone } from "./backoff.js";
@@ -59,17 +59,10 @@ export class LimitedCall {
     return response;
   }
 
-  async #settle(response: Response, settle: Settle): Promise<void> {
-    try {
-      const actual = await this.#rules.settle?.(answerOf(response), this.#outgoing);
-      if (actual !== undefined) await settle(actual);
-    } catch (error) {
-      // The answer has come and has been paid for. An error in its place would make clients ask again.
-      warn(
-        `The settle of a limited fetch failed, so the estimate stands: ${String(error)}`,
-        "TIDEGATE_SETTLE_FAILED",
-      );
-    }
+  #settle(response: Response, settle: Settle): Promise<void> {
+    return settleOrWarn("a limited fetch", settle, () =>
+      this.#rules.settle?.(answerOf(response), this.#outgoing),
+    );
   }
 
   /**

@@ -1,5 +1,6 @@
 import { type ContextKey, requireKey, useContext } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
+import { limiterReport } from "../internal/limiter-report.js";
 import type { Taker } from "../internal/take-tokens.js";
 import type { FetchLimiter } from "./options.js";
 
@@ -9,13 +10,20 @@ export interface AnyLimiter extends Taker {
   pause(ms: number): unknown;
 }
 
-/** How each call finds its limiter. One that is given outright is checked now. */
-export function finderOf<L extends FetchLimiter>(limiter: L | ContextKey<L>): () => AnyLimiter {
+/**
+ * How each call finds its limiter. One that is given outright is checked now.
+ *
+ * @param hasCost - Whether the user has said what a request costs; at a budget there is no default.
+ */
+export function finderOf<L extends FetchLimiter>(
+  limiter: L | ContextKey<L>,
+  hasCost: boolean,
+): () => AnyLimiter {
   if (!isLimiter(limiter)) {
     const key = requireKey(limiter as ContextKey<L>, "limiter");
-    return () => requireLimiter(useContext(key));
+    return () => requireLimiter(useContext(key), hasCost);
   }
-  const found = requireLimiter(limiter);
+  const found = requireLimiter(limiter, hasCost);
   return () => found;
 }
 
@@ -23,9 +31,17 @@ function isLimiter<L extends FetchLimiter>(value: L | ContextKey<L>): value is L
   return typeof (value as Partial<Taker> | null | undefined)?.acquire === "function";
 }
 
-function requireLimiter(value: unknown): AnyLimiter {
+function requireLimiter(value: unknown, hasCost: boolean): AnyLimiter {
   const { acquire, pause } = (value ?? {}) as Partial<AnyLimiter>;
-  if (typeof acquire === "function" && typeof pause === "function") return value as AnyLimiter;
+  if (typeof acquire === "function" && typeof pause === "function") {
+    const dimensions = limiterReport(value)?.dimensions.map(({ name }) => name) ?? [];
+    if (hasCost || dimensions[0] === undefined) return value as AnyLimiter;
+    throw new InvalidArgumentError(
+      "cost",
+      `given at a budget, a record or a function that gives one: what a request costs of ${dimensions.join(", ")}`,
+      undefined,
+    );
+  }
   throw new InvalidArgumentError(
     "limiter",
     "a limiter or a budget with acquire() and pause(), or a key of one",

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "../errors.js";
 import { requireCount } from "./checks.js";
+import { warn } from "./warn.js";
 
 /** What tokens are taken from: a limiter, which takes a number and gives nothing, or a budget, which gives a permit. */
 export interface Taker {
@@ -49,6 +50,22 @@ export async function takeTokens(
   if (settles) requireCorrectable(option, taker);
   await taker.acquire(estimate, options);
   return (actual) => correctBy(taker as unknown as Correctable, estimate, actual);
+}
+
+/**
+ * Sets right what a call has taken, by what it has needed. When that fails the estimate stands, and the developer is
+ * warned: the result is there and has been paid for, so an error in its place would make callers ask again.
+ *
+ * @param who - Whose `settle` it is.
+ * @param needed - What the user's `settle` gives; undefined for the estimate.
+ */
+export async function settleOrWarn(who: string, settle: Settle, needed: () => unknown): Promise<void> {
+  try {
+    const actual = await needed();
+    if (actual !== undefined) await settle(actual);
+  } catch (error) {
+    warn(`The settle of ${who} failed, so the estimate stands: ${String(error)}`, "TIDEGATE_SETTLE_FAILED");
+  }
 }
 
 function correctBy(limiter: Correctable, estimate: number, actual: unknown): unknown {

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { Clock } from "../clock.js";
 import type { ContextKey, ExceptionHandler } from "../context/index.js";
 
 /**
@@ -75,6 +76,8 @@ export interface EnvironmentBuilder {
   setExceptionHandler(handler: ExceptionHandler): void;
   /** Aborted when `stop()` or the start timeout came while starting. */
   readonly signal: AbortSignal;
+  /** That of the environment: for limiters and all else that keeps time, so that tests replace all clocks at once. */
+  readonly clock: Clock;
 }
 
 /**

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { Clock } from "../clock.js";
 import { requireKey } from "../context/index.js";
 import type { AnyContextKey, ContextKey, ExceptionHandler } from "../context/index.js";
 import { InvalidArgumentError } from "../errors.js";
@@ -18,6 +19,7 @@ import { valueOf } from "./values.js";
 export interface BuilderHome extends LazyHome {
   readonly source: Values;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
   /** Closes now what came too late to be closed with the others. */
   closeLate(closer: Closer): void;
   /** Is told the name of each key as it is provided. */
@@ -40,6 +42,10 @@ export class GenerationBuilder implements EnvironmentBuilder {
 
   get signal(): AbortSignal {
     return this.#home.signal;
+  }
+
+  get clock(): Clock {
+    return this.#home.clock;
   }
 
   provide<T>(key: ContextKey<T>, value: NoInfer<T>, dispose?: Dispose<T>): T {

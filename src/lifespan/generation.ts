@@ -48,6 +48,7 @@ export class Generation {
       frame: this.frame,
       stack: this.#stack,
       signal: plan.signal,
+      clock,
       lifespan,
       closeLate: (closer) => {
         this.#attempt(closer).catch((error: unknown) => {

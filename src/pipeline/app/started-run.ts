@@ -8,7 +8,7 @@ import { beginRun, clockOf, type Environment, type Run } from "../../lifespan/in
 import { RunAbortedError } from "../errors.js";
 import { providedLimiters } from "./provided-limiters.js";
 import { ProgressDriver } from "../progress/driver.js";
-import { requireProgress } from "../progress/reporter.js";
+import { requireProgress, type RunOutcome } from "../progress/reporter.js";
 import type { RunHandle, RunOptions } from "./run-handle.js";
 import type { ProvidedLimiter, RunSnapshot, RunStats } from "../run/run-stats.js";
 import { RunTally } from "../run/run-tally.js";
@@ -136,7 +136,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
       work.log = (line) => progress.log(line);
       progress.start();
     }
-    let outcome: "done" | "failed" = "done";
+    let outcome: RunOutcome = "done";
     let settle: () => void;
     try {
       const result = await this.#callMain(run);
@@ -144,7 +144,7 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
         this.#result.resolve(result);
       };
     } catch (error) {
-      outcome = "failed";
+      outcome = run.stopRequest !== undefined && error === run.stopRequest.reason ? "stopped" : "failed";
       settle = () => {
         this.#result.reject(error);
       };

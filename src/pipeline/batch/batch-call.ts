@@ -17,6 +17,7 @@ export function limitBody(body: AnyFunction, name: string, { rate, ...rules }: B
   };
   return limitCalls(limited, {
     ...rules,
+    name,
     rate: rate && {
       key: rate.key,
       cost: (batch) => rate.cost((batch as BatchCall<unknown>).waitingItems()),

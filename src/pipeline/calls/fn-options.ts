@@ -25,12 +25,12 @@ export interface FnRateLimit<F extends AsyncFunction, L extends Limiter | AnyBud
   /**
    * The tokens that the call has needed in fact, integers from 0 up, when it has succeeded; called with its result and
    * its arguments. The limiter is given back the rest, or charged for what is missing; a dimension of a budget that is
-   * not named keeps its estimate. After a failed call the estimate stands. Needs a budget, or a limiter with `refund`
-   * and `charge`.
+   * not named keeps its estimate. After a failed call the estimate stands, and so it does for undefined, and with a
+   * warning when this function throws or gives anything else. Needs a budget, or a limiter with `refund` and `charge`.
    */
   readonly settle?:
     | (L extends CorrectableLimiter | AnyBudget
-        ? (result: Awaited<ReturnType<F>>, ...args: Parameters<F>) => CostAt<L>
+        ? (result: Awaited<ReturnType<F>>, ...args: Parameters<F>) => CostAt<L> | undefined
         : never)
     | undefined;
 }

@@ -7,8 +7,8 @@ import { callAtRate } from "./rated-call.js";
 import { Slots } from "../run/slots.js";
 
 /** The way to call `f` under the limits of its options: first a slot, then tokens. */
-export function limitCalls(f: AnyFunction, { rate, concurrency }: FnRules): Call {
-  const call = rate === undefined ? callFreely(f) : callAtRate(f, rate);
+export function limitCalls(f: AnyFunction, { name = f.name, rate, concurrency }: FnRules): Call {
+  const call = rate === undefined ? callFreely(f) : callAtRate(f, rate, name);
   return concurrency === undefined || concurrency === Infinity
     ? call
     : callWithSlot(call, new Slots(concurrency));

@@ -16,6 +16,7 @@ const OUTCOMES: Readonly<Record<RunOutcome, number>> = {
   done: COLORS.green,
   failed: COLORS.red,
   aborted: COLORS.yellow,
+  stopped: COLORS.yellow,
 };
 
 /**

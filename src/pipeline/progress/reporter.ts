@@ -11,8 +11,8 @@ export interface ProgressReport {
   readonly stats: RunStats;
 }
 
-/** How a run has ended. */
-export type RunOutcome = "done" | "failed" | "aborted";
+/** How a run has ended; "stopped" is one whose main gave up because its environment was told to stop. */
+export type RunOutcome = "done" | "failed" | "aborted" | "stopped";
 
 /**
  * Shows people how a run goes on. Its methods are called in the context of the code that called `run`, one at a time:

@@ -70,10 +70,11 @@ export class CallCounter {
     else this.#announced += size;
   }
 
-  /** The fan-out has come to its end, when it had started so many of its items. */
+  /** The fan-out has come to its end, when it had started so many of its items. Those left over stay expected. */
   correct(size: number | undefined, started: number): void {
-    if (size === undefined) this.#openSources -= 1;
-    this.#announced += started - (size ?? 0);
+    if (size !== undefined) return;
+    this.#openSources -= 1;
+    this.#announced += started;
   }
 
   get expected(): number | undefined {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
+import { ContextKey, withContext } from "../../../src/context/index.js";
 import { type LimitFetchOptions, limitFetch } from "../../../src/fetch/index.js";
 import { RateBudget, type RateLimiter } from "../../../src/rate-limit/index.js";
 import { ManualClock } from "../../../src/testing/index.js";
@@ -179,7 +180,6 @@ describe("a budget", () => {
   });
 
   test.each<[string, unknown]>([
-    ["no cost", undefined],
     ["a number", 1],
     ["another dimension", { words: 1 }],
     ["tokens that cannot be", { tokens: -1 }],
@@ -187,6 +187,20 @@ describe("a budget", () => {
     const { budget, fetch, sent } = budgetOf({ cost: cost as never });
     expect(await reasonOf(fetch(URL_OF_IT))).toMatchObject({ code: "ARGUMENT_INVALID" });
     expect(sent).toEqual([]);
+    expect(budget.stats().granted).toBe(0);
+  });
+
+  test("without a cost is refused when the fetch is made, and behind a key at the call; it says what of", async () => {
+    const problem = {
+      code: "ARGUMENT_INVALID",
+      option: "cost",
+      message: expect.stringContaining("what a request costs of requests, tokens"),
+    };
+    expect(() => budgetOf({})).toThrow(expect.objectContaining(problem));
+    const { budget } = budgetOf({ cost: { requests: 1 } });
+    const KEY = new ContextKey<typeof budget>("costs/budget");
+    const limited = withContext(KEY, budget, () => limitFetch(KEY)(URL_OF_IT));
+    expect(await reasonOf(limited)).toMatchObject(problem);
     expect(budget.stats().granted).toBe(0);
   });
 

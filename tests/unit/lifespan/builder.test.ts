@@ -3,6 +3,7 @@ import { ContextKey, MissingContextError, tryUseContext, useContext } from "../.
 import { InvalidArgumentError, isTidegateError } from "../../../src/errors.js";
 import type { EnvironmentBuilder } from "../../../src/lifespan/index.js";
 import { DuplicateProvideError, Environment, EnvironmentStateError } from "../../../src/lifespan/index.js";
+import { ManualClock } from "../../../src/testing/index.js";
 import { errorOf, opening } from "../../support/lifespan-helpers.js";
 
 const K = new ContextKey<number>("k");
@@ -10,6 +11,17 @@ const K = new ContextKey<number>("k");
 async function started(open: (builder: EnvironmentBuilder) => void | Promise<void>): Promise<Environment> {
   return new Environment({ name: "env", lifespan: opening(open) }).start();
 }
+
+test("the builder has the clock of the environment, and of a child the parent's", async () => {
+  const clock = new ManualClock();
+  const clocks: unknown[] = [];
+  const parent = new Environment({ clock, lifespan: opening((builder) => void clocks.push(builder.clock)) });
+  const child = parent.child((builder) => void clocks.push(builder.clock));
+  await child.start();
+  await parent.stop();
+  expect(clocks).toEqual([clock, clock]);
+  expect(clocks[1]).toBe(clock);
+});
 
 test("provide returns the value", async () => {
   let returned: unknown;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { ContextKey, tryUseContext, withContext } from "../../../../src/context/index.js";
 import { Environment } from "../../../../src/lifespan/index.js";
-import { App, fn, type ProgressReporter, terminalProgress } from "../../../../src/pipeline/index.js";
+import { App, fn, map, type ProgressReporter, terminalProgress } from "../../../../src/pipeline/index.js";
 import { ManualClock } from "../../../../src/testing/index.js";
 import { errorOf, gate, settle } from "../helpers.js";
 
@@ -72,6 +72,20 @@ describe("app.run({ progress })", () => {
     door.open();
     expect(await errorOf(handle)).toBe("enough");
     expect(aborted.seen.at(-1)).toBe("stop aborted 0 0, nobody");
+  });
+
+  test("says of a run whose main gave up because of a stop that it was stopped", async () => {
+    const { seen, reporter } = noting();
+    const door = gate();
+    const main = (): unknown => map(() => door.promise, [1, 2, 3], { concurrency: 1 });
+    const over = errorOf(new App({ name: "app", environment }, main).run({ progress: reporter }));
+    await settle();
+    const stopped = environment.stop("for today");
+    await settle();
+    door.open();
+    expect(await over).toBe("for today");
+    await stopped;
+    expect(seen.at(-1)).toBe("stop stopped 0 1, nobody");
   });
 
   test("tells nothing of a run that never began, and arms nothing", async () => {

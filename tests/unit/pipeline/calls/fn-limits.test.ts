@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, test, jest } from "@jest/globals";
 import { ContextKey, useContext, withContext } from "../../../../src/context/index.js";
 import { Environment } from "../../../../src/lifespan/index.js";
 import { App, fn, map, withTimeout } from "../../../../src/pipeline/index.js";
@@ -109,13 +109,46 @@ describe("rateLimit", () => {
     expect(limiter.stats().available).toBe(0);
   });
 
-  test("a result of cost or settle that is no count is an error", async () => {
+  test("a result of cost that is no count is an error", async () => {
     const cost = fn({ rateLimit: { key: LIMIT, cost: () => Number.NaN } }, async () => Promise.resolve());
-    const settled = fn({ rateLimit: { key: LIMIT, cost: () => 1, settle: () => -1 } }, async () =>
-      Promise.resolve(),
-    );
     expect(await errorOf(environment.run(() => cost()))).toMatchObject({ code: "ARGUMENT_INVALID" });
-    expect(await errorOf(environment.run(() => settled()))).toMatchObject({ option: "settle", received: -1 });
+  });
+
+  test.each<[string, () => number | undefined, string]>([
+    ["gives no count", () => -1, '"settle" must be an integer from 0 up; got -1.'],
+    [
+      "throws",
+      () => {
+        throw new Error("no usage");
+      },
+      "Error: no usage",
+    ],
+  ])(
+    "the result of a call whose settle %s is there all the same, and a warning",
+    async (_, settle, problem) => {
+      const warned = jest.spyOn(process, "emitWarning").mockReturnValue(undefined);
+      const rateLimit = { key: LIMIT, cost: () => 2, settle };
+      const call = fn({ name: "ask", rateLimit }, () => Promise.resolve("the answer"));
+      expect(await environment.run(() => call())).toBe("the answer");
+      expect(limiter.stats().available).toBe(0);
+      expect(warned.mock.calls).toEqual([
+        [
+          expect.stringMatching(/^The settle of "ask" failed, so the estimate stands: .*/),
+          { type: "TidegateWarning", code: "TIDEGATE_SETTLE_FAILED" },
+        ],
+      ]);
+      expect(warned.mock.calls[0]?.[0]).toContain(problem);
+      warned.mockRestore();
+    },
+  );
+
+  test("a settle that gives undefined leaves the estimate, without a warning", async () => {
+    const warned = jest.spyOn(process, "emitWarning").mockReturnValue(undefined);
+    const rateLimit = { key: LIMIT, cost: () => 2, settle: () => undefined };
+    await environment.run(() => fn({ rateLimit }, () => Promise.resolve())());
+    expect(limiter.stats().available).toBe(0);
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
   });
 
   test("settle with a limiter that cannot correct is an error, before anything is spent or called", async () => {
