@@ -93,7 +93,7 @@ export class Functions {
     });
     const batches = new Meter(stage, "batch", LIMITS.batch);
     this.batch = batched(
-      { name: "batch", maxBatchSize: BATCH_SIZE, maxWaitMs: 2, concurrency: LIMITS.batch, rateLimit: RATE },
+      { name: "batch", maxBatchSize: BATCH_SIZE, maxWaitMs: 15, concurrency: LIMITS.batch, rateLimit: RATE },
       async (items: BatchItem[]) => {
         batches.enter();
         try {

@@ -43,7 +43,7 @@ export function drawStart(random: Random): StartPlan {
     closeMs: random.int(0, 3),
     fails: random.chance(0.85) ? "no" : random.pick(["by throwing", "late"]),
     closerFails: random.chance(0.1),
-    rate: random.pick([300, 1_000, 3_000]),
+    rate: random.pick([150, 1_000, 3_000]),
     burst: random.pick([0, 0.01, 0.05]),
   };
 }

@@ -52,9 +52,9 @@ async function main(options: SoakOptions): Promise<void> {
   if (grown !== undefined) stage.fault(grown);
   console.log(line());
   if (stage.faults.length === 0) return;
-  process.exitCode = 1;
   for (const fault of stage.faults) console.error(fault);
   console.error(`Found with: npm run soak -- --seed ${String(last)}`);
+  process.exit(1); // what hangs may hold the process
 }
 
 let options: SoakOptions | undefined;

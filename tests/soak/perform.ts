@@ -175,11 +175,12 @@ async function* slowly<T>(entries: readonly T[], fails: boolean): AsyncGenerator
 }
 
 /** With an exception handler around it, which must hear of planned failures only, where they have happened. */
-function handled(stage: Stage, { tag }: Place, handler: Handler, body: () => Promise<void>): Promise<void> {
-  return withExceptionHandler(async (error) => {
+function handled(stage: Stage, place: Place, handler: Handler, body: () => Promise<void>): Promise<void> {
+  return withExceptionHandler((error) => {
     stage.expectFailure(error, "mounted work");
-    checkHere(stage, "an exception handler", tag);
-    await nextTurn();
-    if (handler === "throws") throw new PlannedFailure("a handler");
+    return inBody(stage, "an exception handler", place, async () => {
+      await sleep(2);
+      if (handler === "throws") throw new PlannedFailure("a handler");
+    });
   }, body);
 }

@@ -135,7 +135,8 @@ export class Planner {
 
   #call(): Call {
     const random = this.#random;
-    return { id: this.#next(), delayMs: random.int(0, 6), fails: random.chance(FAILING) };
+    const delayMs = random.chance(0.1) ? 40 : random.int(0, 6);
+    return { id: this.#next(), delayMs, fails: random.chance(FAILING) };
   }
 
   #batchItem(): BatchItem {

@@ -29,6 +29,8 @@ export interface Parts {
 
 /** No wait of a healthy library takes as long, on a machine that is busy with other things too. */
 const LONGEST_MS = 30_000;
+/** What follows a fault is not waited for as long: it may hang because of that. */
+const LONGEST_AFTER_FAULT_MS = 1_000;
 
 /** What outlives the rounds, as it does in a program: functions, a signal, a clock. And what was found wrong. */
 export class Stage {
@@ -65,10 +67,11 @@ export class Stage {
 
   /** Waits for what must come to an end. */
   async within<T>(promise: PromiseLike<T>, what: string): Promise<T | undefined> {
+    const longestMs = this.faults.length === 0 ? LONGEST_MS : LONGEST_AFTER_FAULT_MS;
     const timer = new AbortController();
-    const late = sleep(LONGEST_MS, undefined, { signal: timer.signal }).then(
+    const late = sleep(longestMs, undefined, { signal: timer.signal }).then(
       () => {
-        this.fault(`${what} has not ended within ${String(LONGEST_MS)} ms`);
+        this.fault(`${what} has not ended within ${String(longestMs)} ms`);
         return undefined;
       },
       () => undefined,
