@@ -1,5 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
+import { Environment } from "../../src/index.js";
 import { CountedClock } from "../soak/counted-clock.js";
+import { Generation } from "../soak/generation.js";
 import { GrantLog } from "../soak/grants.js";
 import { Heap } from "../soak/heap.js";
 import { readOptions } from "../soak/options.js";
@@ -95,6 +97,31 @@ describe("a fault that was planted is found", () => {
     log.granted(1, 0.19);
     expect(faults).toEqual([
       expect.stringMatching(/^limiter ten has granted 2\.1\d* above its rate; 2\.05 /),
+    ]);
+  });
+
+  test("closers in the wrong order, too early, or never called", () => {
+    const stage = new Stage();
+    const parent = new Generation(stage, new Environment({ name: "parent" }), undefined);
+    const child = new Generation(stage, new Environment({ name: "child" }), parent);
+    const found = (): string[] => stage.faults.splice(0).map((fault) => fault.replace(/ \d+(?=[ :])/g, ""));
+    for (const name of ["a", "b", "c"]) parent.opened(name);
+    child.opened("a");
+    child.bodies = 2;
+    child.left();
+    child.bodies = 0;
+    expect(found()).toEqual(["the code after the yield of child ran beside bodies"]);
+    parent.closed("c");
+    expect(found()).toEqual(["the closer of c of parent ran before its children were closed"]);
+    child.closed("a");
+    parent.closed("a");
+    expect(found()).toEqual(["parent: a was closed, and b is due"]);
+    parent.left();
+    parent.checkOver();
+    child.checkOver();
+    expect(found()).toEqual([
+      "parent: the code after the yield came after a closer",
+      "parent: never closed: a",
     ]);
   });
 
