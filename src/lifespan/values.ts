@@ -79,13 +79,13 @@ export class Values implements ValueSource {
     if (taken !== undefined) throw new DuplicateProvideError(key, this.name, taken === key);
     this.#names.set(key.name, key);
     this.#slots.set(key, slot);
-    this.#lastKey = undefined; // it may be found in the parent up to now
+    this.#forgetLast(); // it may be found in the parent up to now
   }
 
   remove(key: AnyContextKey): void {
     this.#names.delete(key.name);
     this.#slots.delete(key);
-    this.#lastKey = undefined;
+    this.#forgetLast();
   }
 
   /** Whether the environment closes `value` already, under this key. */
@@ -102,6 +102,11 @@ export class Values implements ValueSource {
     this.#state = undefined;
     this.#slots.clear();
     this.#names.clear();
+    this.#forgetLast();
+  }
+
+  /** Both, for a key that is undefined by mistake must not find what was found before. */
+  #forgetLast(): void {
     this.#lastKey = this.#lastSlot = undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { ContextKey } from "../../../src/context/index.js";
+import { ContextKey, tryUseContext, useContext } from "../../../src/context/index.js";
 import { Environment } from "../../../src/lifespan/index.js";
 import { ManualClock } from "../../../src/testing/index.js";
 
@@ -82,4 +82,31 @@ test("start() of a child out of a run that its parent's stop waits for does not 
   await stopped;
   expect(await outside).toBe("started");
   await parent.stop();
+});
+
+test("a key that is undefined by mistake finds nothing of what was found before", async () => {
+  const [token, other, gone] = ["token", "other", "gone"].map((name) => new ContextKey<unknown>(name)) as [
+    ContextKey<unknown>,
+    ContextKey<unknown>,
+    ContextKey<unknown>,
+  ];
+  const missing = undefined as never;
+  const refused = /"key" must be a ContextKey; got undefined/;
+  const environment = new Environment({
+    name: "memo",
+    lifespan: async function* (builder) {
+      builder.provide(token, "secret");
+      useContext(token);
+      builder.provide(other, 1); // takes back what was found last
+      expect(() => tryUseContext(missing)).toThrow(refused);
+      useContext(token);
+      await builder.provideWith(gone, Promise.reject(new Error("no"))).catch(() => undefined); // so does this
+      expect(() => tryUseContext(missing)).toThrow(refused);
+      yield;
+    },
+  });
+  await environment.start();
+  expect(() => environment.run(() => useContext(missing))).toThrow(refused);
+  expect(() => environment.tryGet(missing)).toThrow(refused);
+  await environment.stop();
 });
