@@ -46,8 +46,13 @@ interface ReportingLimiter {
   limiterReport(): LimiterReport;
 }
 
-/** The report of `value`; undefined when it is no limiter of this library. */
+/** The report of `value`, which may be anything; undefined when it is no limiter of this library. Cannot throw. */
 export function limiterReport(value: unknown): LimiterReport | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  return (value as Partial<ReportingLimiter>).limiterReport?.();
+  try {
+    const report = (value as Partial<ReportingLimiter>).limiterReport?.();
+    return Array.isArray(report?.dimensions) ? report : undefined;
+  } catch {
+    return undefined; // a proxy that is revoked or throws, or something else of that name
+  }
 }

@@ -315,6 +315,29 @@ describe("the limiters", () => {
     expect(handle.stats().limiters[0]).toMatchObject({ queued: 0, granted: 2, waitedMs: 500 });
   });
 
+  test("values that throw when one looks at them, or only look like a limiter, are none: the run goes on and ends", async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const strict = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error("not connected");
+        },
+      },
+    );
+    const mock: unknown = new Proxy({}, { get: () => () => undefined });
+    for (const value of [proxy, strict, mock, { limiterReport: 5 }, { limiterReport: () => ({}) }]) {
+      const child = environment.child((builder) => {
+        builder.provide(OTHER, value);
+      });
+      const handle = new App({ name: "app", environment: child }, () => 1).run();
+      await settle();
+      expect(handle.stats().limiters.map(({ key }) => key)).toEqual(["limiter", "budget"]);
+      expect(await handle).toBe(1);
+    }
+  });
+
   test("those of a parent are reported too, a lazy one once it is made, and after the end as they stood then", async () => {
     const child = environment.child(() => undefined);
     const handle = new App({ name: "app", environment: child }, () => useContext(LAZY).acquire()).run();
