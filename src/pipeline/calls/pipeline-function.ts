@@ -1,6 +1,7 @@
 import { currentFrame } from "../../context/index.js";
 import { callTracer } from "../../internal/call-tracer.js";
 import { imitate } from "../../internal/imitate.js";
+import { nameOf } from "../../internal/name-of.js";
 import { defaultEnvironment } from "../../lifespan/index.js";
 import type { AnyFunction } from "./fn-options.js";
 import { type CallCounter, markCounting } from "../run/run-tally.js";
@@ -10,7 +11,7 @@ import { tallyOf } from "../run/run-work.js";
  * What `fn` and `batched` have in common: the wrapper looks like `f`, runs in the default environment when it is called
  * outside every one and that is running, and is counted by the run that it is called in.
  */
-export function pipelineFunction<F extends AnyFunction>(f: F, name = f.name, body: PlainCall): F {
+export function pipelineFunction<F extends AnyFunction>(f: F, name = nameOf(f), body: PlainCall): F {
   const call = traced(name, body);
   // That of the last call: most calls come from one run.
   let counter: CallCounter | undefined;

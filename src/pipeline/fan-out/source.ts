@@ -31,11 +31,11 @@ export class Source<T> {
   /** It must not be asked again: it is exhausted, has failed, or was closed. */
   isOver = false;
   readonly #iterator: AnyIterator<T>;
-  readonly #check: ((item: T) => Error | undefined) | undefined;
+  readonly #accept: ((item: T) => T) | undefined;
 
-  /** @param check - Says what is wrong with an item, which is then a failure of the source. */
-  constructor(items: Items<T>, check?: (item: T) => Error | undefined) {
-    this.#check = check;
+  /** @param accept - Gives what is taken for an item; what it throws for one that cannot be is a failure of the source. */
+  constructor(items: Items<T>, accept?: (item: T) => T) {
+    this.#accept = accept;
     const open = (items as Partial<AsyncIterable<T>>)[Symbol.asyncIterator];
     this.isAsync = typeof open === "function";
     this.#iterator = open?.call(items) ?? (items as Iterable<T>)[Symbol.iterator]();
@@ -87,9 +87,12 @@ export class Source<T> {
       return undefined;
     }
     const { value } = step;
-    const fault = this.#check?.(value);
-    if (fault === undefined) return { value };
-    this.close(); // it does not know that it has failed
-    throw fault;
+    if (this.#accept === undefined) return { value };
+    try {
+      return { value: this.#accept(value) };
+    } catch (error) {
+      this.close(); // it does not know that it has failed
+      throw error;
+    }
   }
 }

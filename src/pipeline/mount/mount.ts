@@ -1,6 +1,7 @@
 import { NoEnvironmentError } from "../../context/index.js";
 import { InvalidArgumentError } from "../../errors.js";
 import { requireFunction } from "../../internal/checks.js";
+import { nameOf } from "../../internal/name-of.js";
 import { currentRun, type Environment, EnvironmentStateError, type Run } from "../../lifespan/index.js";
 import { Fanout } from "../fan-out/fan-out.js";
 import { type MapOptions, requireFanout } from "../fan-out/map.js";
@@ -82,7 +83,7 @@ export function mountEach<K, T>(
   return new Promise((resolve, reject) => {
     const concurrency = requireFanout(f, items, options);
     const run = requireRun("mountEach");
-    const source = new Source<readonly [K, T]>(items, faultOfEntry);
+    const source = new Source<readonly [K, T]>(items, readEntry<K, T>);
     const count = countFanOut(f, items);
     const plan: MountPlan<T> = { source: "mountEach", name: nameOf(f), call: f, counter: count?.items };
     const mounting = new Mounting<K, T>(plan, run, resolve, reject);
@@ -95,15 +96,11 @@ function endOf(count: FanoutCount | undefined): FanoutCount | undefined {
   return count && { ...count, items: undefined };
 }
 
-function faultOfEntry(entry: unknown): InvalidArgumentError | undefined {
-  if (Array.isArray(entry) && entry.length === 2) return undefined;
-  return new InvalidArgumentError("items", "made of entries, [key, item] each", entry);
-}
-
-/** A class may have a "name" of its own, which is no text then. */
-function nameOf(f: object): string {
-  const { name } = f as { readonly name?: unknown };
-  return typeof name === "string" ? name : "";
+/** The entry in an array of its own, for to read the given one may run code that throws. */
+function readEntry<K, T>(entry: readonly [K, T]): readonly [K, T] {
+  const { length }: { readonly length: number } = Array.isArray(entry) ? entry : [];
+  if (length === 2) return [entry[0], entry[1]];
+  throw new InvalidArgumentError("items", "made of entries, [key, item] each", entry);
 }
 
 function requireRun(caller: string): Run {

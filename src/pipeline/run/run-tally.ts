@@ -1,4 +1,5 @@
 import { isPlainPromise } from "../../context/index.js";
+import { nameOf } from "../../internal/name-of.js";
 import type { CallCounts, FunctionStats } from "./run-stats.js";
 
 /** Marks a function that counts its own calls, so that a fan-out over it does not. Shared by all copies of the package. */
@@ -111,7 +112,7 @@ export class RunTally {
 
   /** A fan-out of `f` begins, over `size` items; undefined when that cannot be told. */
   fanOut(f: { readonly name: string }, size: number | undefined): FanoutCount {
-    const counter = this.counter(f.name);
+    const counter = this.counter(nameOf(f));
     counter.announce(size);
     return {
       items: COUNTS_ITSELF in f ? undefined : counter,

@@ -108,6 +108,16 @@ describe("the calls of a function", () => {
     ]);
   });
 
+  test("a function whose name is no text counts as one without a name", async () => {
+    for (const name of [Symbol("s"), undefined, () => 1]) {
+      const strange = Object.defineProperty((item: number) => item, "name", { value: name });
+      const { functions } = await statsOf(() => map(strange, [1]));
+      expect(functions).toEqual([{ name: "(anonymous)", ...one }]);
+      expect((await statsOf(() => fn(strange)(1))).functions).toEqual(functions);
+      expect(fn(strange).name).toBe("");
+    }
+  });
+
   test("a generator, and a thenable that is no plain promise, count as done when the call returns, and are handed on as they are", async () => {
     class Query extends Promise<number> {}
     const query = Query.resolve(1);

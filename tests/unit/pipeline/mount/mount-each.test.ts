@@ -257,6 +257,46 @@ describe("a source that fails", () => {
     }
   });
 
+  test("an entry that cannot be read is a failure of the source, which is closed; its item does not vanish", async () => {
+    const { proxy, revoke } = Proxy.revocable(["a", 1] as [string, number], {});
+    revoke();
+    const failing = (index: number): [string, number] =>
+      Object.defineProperty<[string, number]>(["a", 1], index, {
+        get: () => {
+          throw boom;
+        },
+      });
+    for (const entry of [failing(0), failing(1), proxy]) {
+      const closed = jest.fn();
+      const source = function* (): Generator<[string, number]> {
+        try {
+          yield entry;
+        } finally {
+          closed();
+        }
+      };
+      let seen: unknown;
+      await begin(environment, async () => {
+        seen = await errorOf(mountEach(() => 1, source()));
+      });
+      expect(seen).toBe(entry === proxy ? seen : boom);
+      expect(seen).toBeInstanceOf(Error);
+      expect(closed).toHaveBeenCalledTimes(1);
+    }
+  });
+
+  test("an entry is read by its places, whatever its iterator gives", async () => {
+    class Odd extends Array<unknown> {
+      override [Symbol.iterator](): never {
+        throw boom;
+      }
+    }
+    const called = jest.fn();
+    await begin(environment, () => mountEach(called, [Odd.from({ length: 2, 0: "a", 1: 5 })] as never));
+    expect(called.mock.calls).toEqual([[5]]);
+    expect(heard.errors).toEqual([]);
+  });
+
   test("an entry that is none is found when it is read, not when it has a slot", async () => {
     const { all, wait } = new Gates();
     let seen: unknown;
