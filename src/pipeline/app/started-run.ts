@@ -149,7 +149,8 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
         this.#result.reject(error);
       };
     }
-    await work.whenQuiet();
+    // Not a turn may lie between the last look and the end: what is mounted in it would be left behind.
+    for (let quiet = work.whenQuiet(); quiet !== undefined; quiet = work.whenQuiet()) await quiet;
     this.#progress?.stop(run.scope.aborted ? "aborted" : outcome);
     this.#end();
     run.end();

@@ -32,7 +32,7 @@ export class RunWork {
     if (this.#openBodies === 0) this.#quiet?.();
   }
 
-  /** Resolves when nothing is held; undefined when nothing is. For one caller. */
+  /** Resolves when nothing is held, which has to be looked at again then; undefined when nothing is. For one caller. */
   whenQuiet(): Promise<void> | undefined {
     if (this.#openBodies === 0) return undefined;
     return new Promise((resolve) => {

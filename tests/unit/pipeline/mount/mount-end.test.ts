@@ -67,6 +67,45 @@ describe("the run", () => {
     await environment.stop();
   });
 
+  test.each(range(12))(
+    "left-over code that mounts %i turns later is waited for or refused",
+    async (turns) => {
+      const environment = await running("test");
+      const ways: ((rest: () => void) => unknown)[] = [
+        (rest) => {
+          rest();
+        },
+        (rest) =>
+          mount(async () => {
+            await settle();
+            rest();
+          }),
+      ];
+      for (const way of ways) {
+        let mounted: Promise<MountHandle> | undefined;
+        let done = 0;
+        const work = async (): Promise<void> => {
+          await settle();
+          done += 1;
+        };
+        const later = async (): Promise<void> => {
+          for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+          mounted = mount(work);
+          await mounted;
+        };
+        await begin(environment, () => way(() => void later().catch(() => undefined)));
+        const doneBefore = done;
+        await settle();
+        const state = await stateOf(mounted as Promise<MountHandle>);
+        expect(state).toMatchObject(
+          doneBefore === 1 ? { value: {} } : { error: { code: "ENVIRONMENT_STATE" } },
+        );
+        expect(done).toBe(doneBefore);
+      }
+      await environment.stop();
+    },
+  );
+
   test("environment.run() gives its result at once; the stop waits, and values stay open", async () => {
     const KEY = new ContextKey<string>("key");
     const environment = await running("test", (builder) => {
