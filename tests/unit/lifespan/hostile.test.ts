@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { ContextKey, tryUseContext, useContext } from "../../../src/context/index.js";
+import { bindContext, ContextKey, tryUseContext, useContext } from "../../../src/context/index.js";
 import { Environment } from "../../../src/lifespan/index.js";
 import { ManualClock } from "../../../src/testing/index.js";
 
@@ -99,8 +99,9 @@ test("a key that is undefined by mistake finds nothing of what was found before"
       useContext(token);
       builder.provide(other, 1); // takes back what was found last
       expect(() => tryUseContext(missing)).toThrow(refused);
+      const arriving = builder.provideWith(gone, Promise.reject(new Error("no"))).catch(() => undefined);
       useContext(token);
-      await builder.provideWith(gone, Promise.reject(new Error("no"))).catch(() => undefined); // so does this
+      await arriving; // so does this
       expect(() => tryUseContext(missing)).toThrow(refused);
       yield;
     },
@@ -109,4 +110,27 @@ test("a key that is undefined by mistake finds nothing of what was found before"
   expect(() => environment.run(() => useContext(missing))).toThrow(refused);
   expect(() => environment.tryGet(missing)).toThrow(refused);
   await environment.stop();
+});
+
+test("what was found last is forgotten with the value: one that does not arrive, and all at the stop", async () => {
+  const value = new ContextKey<string>("value");
+  const gone = new ContextKey<Disposable | undefined>("gone", { defaultValue: () => undefined });
+  const environment = new Environment({
+    name: "memo",
+    lifespan: async function* (builder) {
+      builder.provide(value, "old");
+      const arriving = builder
+        .provideWith(gone as never, Promise.reject(new Error("no")))
+        .catch(() => undefined);
+      expect(() => useContext(gone)).toThrow("has not arrived yet");
+      await arriving;
+      expect(useContext(gone)).toBeUndefined();
+      yield;
+    },
+  });
+  await environment.start();
+  const read = environment.run(() => bindContext(() => useContext(value)));
+  expect(read()).toBe("old");
+  await environment.stop();
+  expect(read).toThrow("This code outlives the start that it belongs to");
 });
