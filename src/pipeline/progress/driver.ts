@@ -10,10 +10,10 @@ const INTERVAL_MS = 100;
 /** A reporter as it may be in fact: its methods can be async, although their types do not say so. */
 interface AnyReporter {
   readonly intervalMs?: number | undefined;
-  start?(report: ProgressReport): unknown;
+  readonly start?: ((report: ProgressReport) => unknown) | undefined;
   update(report: ProgressReport): unknown;
-  log?(line: string): unknown;
-  stop?(report: ProgressReport, outcome: RunOutcome): unknown;
+  readonly log?: ((line: string) => unknown) | undefined;
+  readonly stop?: ((report: ProgressReport, outcome: RunOutcome) => unknown) | undefined;
 }
 
 /**

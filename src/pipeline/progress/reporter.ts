@@ -29,16 +29,16 @@ export interface ProgressReporter {
   /** Milliseconds between two updates: finite, above 0. Read once a run. Default 100. */
   readonly intervalMs?: number | undefined;
   /** The run has begun. */
-  start?(report: ProgressReport): void;
+  readonly start?: ((report: ProgressReport) => void) | undefined;
   /** `intervalMs` are over, whether anything has changed or not. */
   update(report: ProgressReport): void;
   /**
    * A line for people, such as a failure in the background, that must not disturb what is redrawn. It may hold line
    * breaks, and ends with none. Without this method, or when it throws, the line goes where it went without progress.
    */
-  log?(line: string): void;
+  readonly log?: ((line: string) => void) | undefined;
   /** The run has ended; nothing follows. */
-  stop?(report: ProgressReport, outcome: RunOutcome): void;
+  readonly stop?: ((report: ProgressReport, outcome: RunOutcome) => void) | undefined;
 }
 
 /**
