@@ -1,6 +1,6 @@
-import { type IncomingMessage, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { performance } from "node:perf_hooks";
+import { type Listening, listen } from "./listen.js";
 
 /** What a service itself has seen, from its first request to its last answer. */
 export interface Tally {
@@ -11,8 +11,7 @@ export interface Tally {
   readonly quotaUsed: number;
 }
 
-export interface Service extends AsyncDisposable {
-  readonly url: string;
+export interface Service extends Listening {
   tally(): Tally;
 }
 
@@ -32,7 +31,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** A stand-in for a hosted API: real HTTP on a free loopback port. It does its own counting. */
+/** A stand-in for a hosted API: real HTTP. It does its own counting. */
 export async function startService(plan: ServicePlan): Promise<Service> {
   let ok = 0;
   let tooMany = 0;
@@ -50,7 +49,7 @@ export async function startService(plan: ServicePlan): Promise<Service> {
     return { status: 429, headers, body: { error: { message: "Rate limit exceeded." } } };
   }
 
-  const server = createServer((request, response) => {
+  const listening = await listen((request, response) => {
     firstAt ??= performance.now();
     void textOf(request)
       .then(answer)
@@ -60,17 +59,12 @@ export async function startService(plan: ServicePlan): Promise<Service> {
         lastAt = performance.now();
       });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
   return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`,
+    ...listening,
     tally() {
       const seconds = firstAt === undefined ? 0 : (lastAt - firstAt) / 1000;
       return { seconds, ok, tooMany, quotaUsed: plan.quotaUsedIn(seconds) };
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }
