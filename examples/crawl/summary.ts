@@ -40,7 +40,7 @@ export function summaryOf({ seconds, found, failures, hosts }: Outcome): string 
     ...failures.slice(0, MOST_FAILURES).map(({ url, error }) => `  ${url}: ${String(error)}`),
     ...(failures.length > MOST_FAILURES ? [`  and ${String(failures.length - MOST_FAILURES)} more`] : []),
     "Items are the requests that a host has seen, seconds the time from its first to its last, quota used their number" +
-      "\nas a share of what it allowed in that time: its burst, which the budget leaves to it, and its rate times the seconds.\n",
+      "\nas a share of what it allowed in that time: its burst, of which the budget leaves a part, and its rate times the seconds.\n",
     JSON.stringify(facts),
   ].join("\n");
 }

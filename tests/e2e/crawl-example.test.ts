@@ -50,7 +50,7 @@ function urls(step: Step, log: string): string[] {
   return [...log.matchAll(new RegExp(`^${step} (\\S+)$`, "gm"))].map(([, url = ""]) => url);
 }
 
-test("every page is fetched once, no host has to refuse, and each is used to at least 90%", async () => {
+test("every page is fetched once, no host has to refuse, and the pages that fail are reported", async () => {
   const ended = await startCrawl("--rate", "100").ended;
   expect(ended.code).toBe(0);
   const arrived = urls("arrived", ended.stderr);
@@ -71,12 +71,11 @@ test("every page is fetched once, no host has to refuse, and each is used to at 
   ]);
   const pages = 2_000 - broken.length;
   expect(facts).toMatchObject({ found: 2_000, pages, requests: 2_000, tooMany: 0, failures: broken.length });
-  // 500 requests of each host: 2 at once, the others at the rate.
-  expect(facts.seconds).toBeGreaterThan(4.9);
+  // 500 requests of each host: 50 at once, the others at the rate.
+  expect(facts.seconds).toBeGreaterThan(4.4);
   const shares = Object.entries(facts.quotaUsed);
   expect(shares).toHaveLength(4);
   for (const [host, quotaUsed] of shares) {
-    expect(quotaUsed).toBeGreaterThanOrEqual(0.9);
     // More would mean that the host's own count is wrong.
     expect(quotaUsed).toBeLessThanOrEqual(1);
     const of500 = broken.filter((url) => url.includes(host)).length;
@@ -87,6 +86,19 @@ test("every page is fetched once, no host has to refuse, and each is used to at 
   expect(shown).toHaveLength(3);
   for (const [, url = ""] of shown) expect(broken).toContain(url);
   expect(ended.stderr).toMatch(new RegExp(`^crawl done in .*visit ${String(pages)}/2000.* failed`, "m"));
+});
+
+test("a host that the crawl waits for is used to at least 90%", async () => {
+  // So slow that a busy machine keeps up, and so long that what the budget leaves of the burst is little of it.
+  const ended = await startCrawl("--hosts", "2", "--pages", "800", "--rate", "40").ended;
+  expect(ended.code).toBe(0);
+  const { requests, tooMany, quotaUsed } = factsOf(ended);
+  expect({ requests, tooMany }).toEqual({ requests: 800, tooMany: 0 });
+  expect(Object.keys(quotaUsed)).toHaveLength(2);
+  for (const used of Object.values(quotaUsed)) {
+    expect(used).toBeGreaterThanOrEqual(0.9);
+    expect(used).toBeLessThanOrEqual(1);
+  }
 });
 
 describe.each([
