@@ -165,6 +165,7 @@ describe("its options", () => {
     [["--pages", "20001"], '--pages must be an integer from 1 to 20000; got "20001".'],
     [["--rate", "fast"], '--rate must be a number from 1 to 1000; got "fast".'],
     [["--rate", " "], '--rate must be a number from 1 to 1000; got " ".'],
+    [["--seed", " "], '--seed must be an integer from 0 to 1000000000; got " ".'],
     [["--hosts", "4", "--pages", "3"], "--hosts must be at most --pages, which is 3; got 4."],
     [["--speed", "4"], "Unknown option '--speed'"],
     [["fast"], "Unexpected argument 'fast'"],
@@ -246,4 +247,18 @@ test("the frontier hands out each URL once, with those that turn up, and ends wh
   await Promise.all([work("b.org"), work("a.org")]);
   expect(handedOut.sort()).toEqual(["http://a.org/", "http://a.org/2", "http://a.org/3", "http://b.org/1"]);
   expect(frontier.found).toBe(4);
+});
+
+test("a frontier that is closed hands out nothing more, also to who waits already", async () => {
+  const frontier = new Frontier(["a.org", "b.org"]);
+  frontier.add("http://a.org/1");
+  frontier.add("http://a.org/2");
+  const a = frontier.of("a.org");
+  expect(await a.next()).toEqual({ done: false, value: "http://a.org/1" });
+  const waiting = frontier.of("b.org").next();
+  frontier.close();
+  expect(await Promise.all([waiting, a.next()])).toEqual([
+    { done: true, value: undefined },
+    { done: true, value: undefined },
+  ]);
 });
