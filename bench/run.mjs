@@ -22,6 +22,7 @@ const SCENARIOS = [
   "ambient",
   "fetch",
   "pipeline",
+  "observers",
 ];
 
 const { values, positionals: names } = parseArgs({
