@@ -8,7 +8,10 @@ export interface MountStep {
 
 /** What an exception handler is told of a failure. */
 export interface ExceptionInfo extends MountStep {
-  /** From the run down to what has failed, which is the last step. Items of `map` in between make no step. */
+  /**
+   * From the run down to what has failed, which is the last step. Items of `map` in between make no step. Of a longer
+   * way the last 32.
+   */
   readonly path: readonly MountStep[];
   /** The name of the environment that the run is in. */
   readonly environment: string;

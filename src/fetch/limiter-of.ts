@@ -34,11 +34,12 @@ function isLimiter<L extends FetchLimiter>(value: L | ContextKey<L>): value is L
 function requireLimiter(value: unknown, hasCost: boolean): AnyLimiter {
   const { acquire, pause } = (value ?? {}) as Partial<AnyLimiter>;
   if (typeof acquire === "function" && typeof pause === "function") {
+    if (hasCost) return value as AnyLimiter;
     const dimensions = limiterReport(value)?.dimensions.map(({ name }) => name) ?? [];
-    if (hasCost || dimensions[0] === undefined) return value as AnyLimiter;
+    if (dimensions[0] === undefined) return value as AnyLimiter;
     throw new InvalidArgumentError(
       "cost",
-      `given at a budget, a record or a function that gives one: what a request costs of ${dimensions.join(", ")}`,
+      `given for a budget, a record or a function that gives one: what a request costs of ${dimensions.join(", ")}`,
       undefined,
     );
   }

@@ -67,7 +67,7 @@ export interface EnvironmentBuilder {
   /**
    * Sets who is told of failures of what is mounted in runs of the environment, and of its children when they have no
    * handler of their own or that one throws. Those set with `withExceptionHandler` inside a run are asked first. Without
-   * any, a failure is one line on stderr.
+   * any, a failure is one line: to the progress reporter of the run, else on stderr.
    *
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when `handler` is not a function.
    * @throws LifespanError (`LIFESPAN_INVALID`) when the environment has one already.

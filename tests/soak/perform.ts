@@ -176,9 +176,11 @@ async function* slowly<T>(entries: readonly T[], fails: boolean): AsyncGenerator
 
 /** With an exception handler around it, which must hear of planned failures only, where they have happened. */
 function handled(stage: Stage, place: Place, handler: Handler, body: () => Promise<void>): Promise<void> {
-  return withExceptionHandler((error) => {
+  return withExceptionHandler((error, { source }) => {
     stage.expectFailure(error, "mounted work");
-    return inBody(stage, "an exception handler", place, async () => {
+    // What a handler further inside has thrown is told where the work has failed, which may be under another tag.
+    const tag = source === "handler" ? useContext(TAG) : place.tag;
+    return inBody(stage, "an exception handler", { ...place, tag }, async () => {
       await sleep(2);
       if (handler === "throws") throw new PlannedFailure("a handler");
     });

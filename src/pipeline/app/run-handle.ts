@@ -25,7 +25,7 @@ export interface RunHandle<R> extends AsyncDisposable {
   /** What the run has done so far: the calls of its functions, and the limiters that its environment provides. */
   stats(): RunStats;
   /**
-   * Follows the run: a "running" snapshot at once and after each change, then exactly one that is "ready", with the
+   * Follows the run: a "running" snapshot at once and after each call or fan-out that begins or ends, then exactly one that is "ready", with the
    * result. A watcher that is slow misses what lies between, never the last. Each call of `watch` is a watcher of its
    * own; leaving its loop does not abort the run. When the run fails, the loop throws what the handle rejects with.
    */

@@ -57,9 +57,11 @@ export class StartedRun<R> implements RunHandle<Awaited<R>> {
   }
 
   async *watch(): AsyncGenerator<RunSnapshot<Awaited<R>>, void, void> {
-    this.#tally.onChange = () => {
-      this.#changes.happened();
-    };
+    if (!this.#isOver) {
+      this.#tally.onChange = () => {
+        this.#changes.happened();
+      };
+    }
     let seen: number | undefined;
     while (!this.#isOver) {
       if (seen === this.#changes.version) {

@@ -18,7 +18,7 @@ export interface BatchRateLimit<T, R, L extends Limiter | AnyBudget> {
    */
   readonly settle?:
     | (L extends CorrectableLimiter | AnyBudget
-        ? (results: readonly R[], items: readonly T[]) => CostAt<L>
+        ? (results: readonly R[], items: readonly T[]) => CostAt<L> | undefined
         : never)
     | undefined;
 }

@@ -1,5 +1,6 @@
 import { currentFrame, type ValueSource } from "../../context/index.js";
 import { requireFunction } from "../../internal/checks.js";
+import { nameOf } from "../../internal/name-of.js";
 import type { AnyBudget, Limiter } from "../../rate-limit/index.js";
 import { Batch } from "./batch.js";
 import { BatchCall, limitBody } from "./batch-call.js";
@@ -47,7 +48,7 @@ class Batcher<T> {
   readonly #open = new Map<ValueSource | undefined, Batch<T>>();
 
   constructor(rules: BatchRules, f: (items: T[]) => unknown) {
-    this.name = rules.name ?? f.name;
+    this.name = rules.name ?? nameOf(f);
     this.#rules = rules;
     this.#call = limitBody(f, this.name, rules);
   }

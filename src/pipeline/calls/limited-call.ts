@@ -1,4 +1,5 @@
 import type { Scope } from "../../cancellation/index.js";
+import { nameOf } from "../../internal/name-of.js";
 import { currentFrame, deriveFrame, runInFrame } from "../../context/index.js";
 import type { Run } from "../../lifespan/index.js";
 import type { AnyFunction, Call, FnRules } from "./fn-options.js";
@@ -7,7 +8,7 @@ import { callAtRate } from "./rated-call.js";
 import { Slots } from "../run/slots.js";
 
 /** The way to call `f` under the limits of its options: first a slot, then tokens. */
-export function limitCalls(f: AnyFunction, { name = f.name, rate, concurrency }: FnRules): Call {
+export function limitCalls(f: AnyFunction, { name = nameOf(f), rate, concurrency }: FnRules): Call {
   const call = rate === undefined ? callFreely(f) : callAtRate(f, rate, name);
   return concurrency === undefined || concurrency === Infinity
     ? call

@@ -57,7 +57,7 @@ export class Fanout<T, R> implements LanesOwner {
     this.#concurrency = concurrency ?? (run === undefined ? DEFAULT_CONCURRENCY : Infinity);
     this.#mainRun = depth === 0 ? run : undefined;
     const slots = run === undefined ? undefined : workOf(run).slots;
-    this.#place = { slots, depth: depth + 1, runScope: run?.scope, parent };
+    this.#place = { slots, depth: depth + 1, runScope: run?.scope, path: parent?.path };
     this.#scope = new Scope(frame?.scope);
     this.#outlet = outlet;
     this.#count = count;

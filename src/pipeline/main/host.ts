@@ -1,4 +1,6 @@
 import { type Clock, systemClock } from "../../clock.js";
+import { printAbove } from "../progress/screen.js";
+import { standardError } from "../progress/surroundings.js";
 
 export type StopSignal = "SIGINT" | "SIGTERM";
 
@@ -27,7 +29,8 @@ export function realHost(): Host {
     process: typeof process?.on === "function" ? (process as HostProcess) : undefined,
     clock: systemClock,
     print: (text) => {
-      console.error(text);
+      const stream = standardError();
+      if (stream === undefined || !printAbove(stream, text)) console.error(text);
     },
   };
 }

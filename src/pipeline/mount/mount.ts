@@ -18,7 +18,7 @@ import { Mounting, type MountPlan } from "./mounting.js";
  * Mounted work belongs to the run, not to the caller. It sees the overrides of the caller, but no time limit around it
  * and no failed fan-out ends it, only the abort of the run; and the run is over only when all that was mounted in it has
  * ended. A failure stays where it is: it goes to the exception handlers ({@link withExceptionHandler}, innermost first,
- * then that of the environment), and without one it is a line on stderr. Work that fails because its run is aborted is
+ * then that of the environment), and without one it is a line: to the progress reporter of the run, else on stderr. Work that fails because its run is aborted is
  * not reported.
  *
  * An item that awaits this call gives its slot up until then, so mounting in mounted work does not deadlock at any

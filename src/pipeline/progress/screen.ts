@@ -22,6 +22,15 @@ export function screenOf(stream: ProgressStream): Screen {
   return screen;
 }
 
+/**
+ * Writes a text above the blocks that are shown on a stream: written past them, the next redraw would erase it.
+ *
+ * @returns Whether there are any; else nothing was written.
+ */
+export function printAbove(stream: ProgressStream, text: string): boolean {
+  return screens.get(stream)?.print(text) === true;
+}
+
 /** Columns of a stream; the usual ones where it does not know, or where nothing would fit. */
 export function columnsOf({ columns }: ProgressStream): number {
   return sane(columns, COLUMNS);
@@ -36,6 +45,8 @@ class Screen {
   readonly #stream: ProgressStream;
   readonly #blocks = new Map<object, readonly string[]>();
   #drawn: readonly string[] = [];
+  /** How wide the terminal was then: it cuts off what is wider. */
+  #drawnColumns = 0;
 
   constructor(stream: ProgressStream) {
     this.#stream = stream;
@@ -59,9 +70,11 @@ class Screen {
     this.#draw(asText(lines));
   }
 
-  /** Writes text that stays, above the blocks. */
-  print(text: string): void {
+  /** Writes text that stays, above the blocks. @returns Whether there are any; else it does nothing. */
+  print(text: string): boolean {
+    if (this.#blocks.size === 0) return false;
     this.#draw(asText([text]));
+    return true;
   }
 
   get #rows(): number {
@@ -75,6 +88,7 @@ class Screen {
     if (above === "" && lines.join("\n") === this.#drawn.join("\n")) return;
     const text = this.#eraser() + above + (lines.length === 0 ? "" : unwrapped(asText(lines)));
     this.#drawn = lines;
+    this.#drawnColumns = columnsOf(this.#stream);
     this.#stream.write(text);
   }
 
@@ -83,7 +97,8 @@ class Screen {
     const columns = columnsOf(this.#stream);
     // A terminal that has become narrower has wrapped them.
     const rows = this.#drawn.reduce(
-      (sum, line) => sum + Math.max(1, Math.ceil(widthOf(bare(line)) / columns)),
+      (sum, line) =>
+        sum + Math.max(1, Math.ceil(Math.min(widthOf(bare(line)), this.#drawnColumns) / columns)),
       0,
     );
     return rows === 0 ? "" : `\r\x1b[${String(rows)}A\x1b[J`;

@@ -28,8 +28,8 @@ export interface SlotPlace {
   readonly depth: number;
   /** The run; once it has ended, nobody waits for a slot any more. */
   readonly runScope: Scope | undefined;
-  /** The work whose fan-out it is; undefined for one of main. */
-  readonly parent?: SlotHolder | undefined;
+  /** The way to the fan-out, through what was mounted. The path, not who is there: else a chain of mounts keeps all. */
+  readonly path?: readonly MountStep[] | undefined;
 }
 
 /** An item of a fan-out, or a call of a function with a limit of its own. It is made with its slot in hand. */
@@ -54,7 +54,7 @@ export class Item implements SlotHolder, ScopeListener {
   }
 
   get path(): readonly MountStep[] {
-    return (this.#outer ?? this.#place.parent)?.path ?? [];
+    return this.#outer?.path ?? this.#place.path ?? [];
   }
 
   beginWait(): void {

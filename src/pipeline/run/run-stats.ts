@@ -18,7 +18,7 @@ export interface CallCounts {
   readonly percent: number | undefined;
 }
 
-/** The calls of one pipeline function, by its name. */
+/** The calls of one function, by its name: of `fn` or `batched`, or a plain one that a fan-out or a mount has called. */
 export interface FunctionStats extends CallCounts {
   readonly name: string;
 }
@@ -31,11 +31,11 @@ export interface ProvidedLimiter extends LimiterReport {
 
 /** What a run has done so far, read at one moment. */
 export interface RunStats {
-  /** In the order of their first calls. */
+  /** In the order in which they were first called, or announced by a fan-out. */
   readonly functions: readonly FunctionStats[];
   /** All functions together. */
   readonly total: CallCounts;
-  /** In the order in which they were provided; after the end of the run as they stood then. */
+  /** Those of the environment itself before those of its parent, in the order in which they were provided; after the end of the run as they stood then. */
   readonly limiters: readonly ProvidedLimiter[];
 }
 

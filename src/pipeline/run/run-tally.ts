@@ -69,6 +69,7 @@ export class CallCounter {
   announce(size: number | undefined): void {
     if (size === undefined) this.#openSources += 1;
     else this.#announced += size;
+    this.tally.onChange?.();
   }
 
   /** The fan-out has come to its end, when it had started so many of its items. Those left over stay expected. */
@@ -76,6 +77,7 @@ export class CallCounter {
     if (size !== undefined) return;
     this.#openSources -= 1;
     this.#announced += started;
+    this.tally.onChange?.();
   }
 
   get expected(): number | undefined {
@@ -96,7 +98,7 @@ export interface FanoutCount {
 
 /** What is called in one run, and how often. */
 export class RunTally {
-  /** Is told of each call that begins or ends. */
+  /** Is told of each call and fan-out that begins or ends. */
   onChange: (() => void) | undefined = undefined;
   readonly #counters = new Map<string, CallCounter>();
 

@@ -390,6 +390,30 @@ describe("watch", () => {
     expect(seen.slice(0, -1)).toContainEqual(["running", 2, 1, undefined]);
   });
 
+  test("the end of a source of unknown length is a change too", async () => {
+    const door = gate();
+    const source = gate();
+    async function* items(): AsyncGenerator<number> {
+      yield 1;
+      await source.promise;
+    }
+    const main = (): unknown => Promise.all([map(() => undefined, items()), door.promise]);
+    const handle = new App({ name: "app", environment }, main).run();
+    const watcher = handle.watch();
+    await settle();
+    await watcher.next();
+    const next = watcher.next();
+    await settle();
+    source.open();
+    expect((await next).value).toMatchObject({
+      state: "running",
+      stats: { total: { done: 1, expected: 1 } },
+    });
+    await watcher.return();
+    door.open();
+    await handle;
+  });
+
   test("a slow watcher misses what lies between and sees the end; several watch at a time", async () => {
     const f = fn(async () => {
       await settle();

@@ -103,6 +103,16 @@ describe("what a handler is told", () => {
     ]);
   });
 
+  test("of a job that mounts its successor, again and again, the path has the last 32 steps", async () => {
+    const job = async (left: number): Promise<void> => {
+      if (left === 0) throw new Error("the last one");
+      await mountEach(job, [[`left ${String(left - 1)}`, left - 1]]);
+    };
+    await begin(environment, () => mount(job, 50));
+    const keys = Array.from({ length: 32 }, (_, index) => `left ${String(31 - index)}`);
+    expect(heard.infos.map(({ path }) => path.map(({ key }) => key))).toEqual([keys]);
+  });
+
   test("a run that is begun in a mounted item begins a path of its own, in its own environment", async () => {
     const other = await running("other");
     await begin(environment, () => mountEach(() => other.run(() => mount(fails)), [["outer", 1]]));

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { ProgressDriver } from "../../../../src/pipeline/progress/driver.js";
+import { printAbove } from "../../../../src/pipeline/progress/screen.js";
 import { terminalProgress } from "../../../../src/pipeline/progress/terminal-progress.js";
 import { ManualClock } from "../../../../src/testing/index.js";
 import { thrownBy } from "../helpers.js";
@@ -158,6 +159,28 @@ describe("on a terminal", () => {
     stream.columns = 80;
     reporter.update(reportOf(2_000, [f]));
     expect(stream.writes[2]).toMatch(/^\r\x1b\[2A\x1b\[J/);
+  });
+
+  test("the option for columns may be more than the terminal has", () => {
+    const stream = new Terminal(40);
+    const reporter = terminalProgress({ stream, color: false, columns: 100 });
+    stream.write("before\n");
+    for (const done of [1, 2, 3]) reporter.update(reportOf(done * 1_000, [fetched(done)]));
+    expect(stream.shown[0]).toBe("before");
+    expect(stream.shown).toHaveLength(3);
+  });
+
+  test("what others print goes above the block, where there is one", () => {
+    const stream = new Terminal(60);
+    expect(printAbove(stream, "too early")).toBe(false);
+    const reporter = terminalProgress({ stream, color: false });
+    reporter.start?.(reportOf(0, [fetched(1)]));
+    expect(printAbove(stream, "SIGINT")).toBe(true);
+    reporter.update(reportOf(1_000, [fetched(2)]));
+    expect(stream.shown[0]).toBe("SIGINT");
+    expect(stream.shown).toHaveLength(3);
+    reporter.stop?.(reportOf(1_000, [fetched(2)]), "done");
+    expect(printAbove(stream, "too late")).toBe(false);
   });
 
   test("a reporter can show one run after another", () => {
