@@ -43,6 +43,13 @@ export interface FanOutPlan {
 /** The share of calls that fail. */
 const FAILING = 0.04;
 
+/**
+ * Whether a gate may stand here. A function with a limit that reaches itself directly waits for itself when no slot is
+ * left: as long as one is held, only what is in a fan-out may pass, which gives the slot up; and nothing in a run inside,
+ * which does not.
+ */
+type Gate = "open" | "held" | "shut";
+
 /** Draws programs. Every id is used once. */
 export class Planner {
   readonly #random: Random;
@@ -53,10 +60,11 @@ export class Planner {
   }
 
   /** @param depth - How many fan-outs may stand in one another. */
-  plan(depth: number): Plan {
+  plan(depth: number, gate: Gate = "open"): Plan {
     const random = this.#random;
     if (depth === 0 || random.chance(0.2)) return this.#leaf();
-    const body = (): Plan => this.plan(depth - 1);
+    const body = (inside = gate): Plan => this.plan(depth - 1, inside);
+    const inFanOut = gate === "shut" ? "shut" : "open";
     const kind = random.pick([
       "map",
       "map",
@@ -74,18 +82,29 @@ export class Planner {
     ]);
     switch (kind) {
       case "map":
-        return { kind, ...this.#fanOut(depth) };
+        return { kind, ...this.#fanOut(depth, inFanOut) };
       case "stream":
-        return { kind, ordered: random.chance(0.5), takes: random.int(0, 12), ...this.#fanOut(depth) };
+        return {
+          kind,
+          ordered: random.chance(0.5),
+          takes: random.int(0, 12),
+          ...this.#fanOut(depth, inFanOut),
+        };
       case "mountEach":
-        return { kind, handler: this.#handler(), waits: random.chance(0.5), ...this.#fanOut(depth) };
+        return {
+          kind,
+          handler: this.#handler(),
+          waits: random.chance(0.5),
+          ...this.#fanOut(depth, inFanOut),
+        };
       case "mount":
-        return { kind, handler: this.#handler(), item: this.#item(depth) };
+        return { kind, handler: this.#handler(), item: this.#item(depth, inFanOut) };
       case "all":
       case "sequence":
-        return { kind, parts: random.times(random.int(1, 3), body) };
-      case "attempt":
+        return { kind, parts: random.times(random.int(1, 3), () => body()) };
       case "gated":
+        return gate === "open" ? { kind, body: body("held") } : this.#leaf();
+      case "attempt":
         return { kind, body: body() };
       case "override":
         return { kind, tag: `override ${String(this.#next())}`, body: body() };
@@ -96,7 +115,7 @@ export class Planner {
           kind,
           concurrency: random.int(1, 4),
           abortAfterMs: random.chance(0.3) ? random.int(0, 10) : Infinity,
-          body: body(),
+          body: body(gate === "open" ? "open" : "shut"),
         };
     }
   }
@@ -120,17 +139,17 @@ export class Planner {
     }
   }
 
-  #fanOut(depth: number): FanOutPlan {
+  #fanOut(depth: number, gate: Gate): FanOutPlan {
     const random = this.#random;
     return {
-      items: random.times(random.int(0, 9), () => this.#item(depth)),
+      items: random.times(random.int(0, 9), () => this.#item(depth, gate)),
       concurrency: random.chance(0.5) ? random.int(1, 5) : undefined,
       source: random.pick(["array", "array", "slow", "slow", "failing"]),
     };
   }
 
-  #item(depth: number): ItemPlan {
-    return { id: this.#next(), body: this.plan(this.#random.chance(0.3) ? depth - 1 : 0) };
+  #item(depth: number, gate: Gate): ItemPlan {
+    return { id: this.#next(), body: this.plan(this.#random.chance(0.3) ? depth - 1 : 0, gate) };
   }
 
   #call(): Call {
