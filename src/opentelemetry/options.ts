@@ -1,6 +1,6 @@
 import { type MeterProvider, metrics, trace, type TracerProvider } from "@opentelemetry/api";
 import { InvalidArgumentError } from "../errors.js";
-import { requireFunction, requireObject } from "../internal/checks.js";
+import { requireBoolean, requireFunction, requireObject } from "../internal/checks.js";
 import type { LimiterSource } from "./token-gauge.js";
 
 export interface InstrumentOptions {
@@ -35,7 +35,7 @@ export function resolveInstrumentOptions(options: InstrumentOptions): Instrument
   } = requireObject("options", options);
   requireMethod("meterProvider", meterProvider, "getMeter", "a MeterProvider");
   requireMethod("tracerProvider", tracerProvider, "getTracer", "a TracerProvider");
-  if (typeof spans !== "boolean") throw new InvalidArgumentError("spans", "a boolean", spans);
+  requireBoolean("spans", spans);
   if (limiters !== undefined) requireFunction("limiters", limiters);
   return { meterProvider, tracerProvider, spans, limiters };
 }

@@ -5,7 +5,6 @@ import { nameOf } from "../../internal/name-of.js";
 import { currentRun, type Environment, EnvironmentStateError, type Run } from "../../lifespan/index.js";
 import { Fanout } from "../fan-out/fan-out.js";
 import { type MapOptions, requireFanout } from "../fan-out/map.js";
-import type { FanoutCount } from "../run/run-tally.js";
 import { countFanOut } from "../fan-out/count-fan-out.js";
 import { Source } from "../fan-out/source.js";
 import type { MountHandle } from "./mount-handle.js";
@@ -39,15 +38,14 @@ export function mount<A extends unknown[]>(f: (...args: A) => unknown, ...args: 
     requireFunction("f", f);
     const run = requireRun("mount");
     const items: (readonly [undefined, A])[] = [[undefined, args]];
-    const count = countFanOut(f, items);
     const plan: MountPlan<A> = {
       source: "mount",
       name: nameOf(f),
       call: (given) => f(...given),
-      counter: count?.items,
+      count: countFanOut(f, items),
     };
     const mounting = new Mounting<undefined, A>(plan, run, resolve, reject);
-    new Fanout(mounting.start, new Source(items), undefined, mounting, endOf(count)).advance();
+    new Fanout(mounting.start, new Source(items), undefined, mounting, undefined).advance();
   });
 }
 
@@ -85,15 +83,10 @@ export function mountEach<K, T>(
     const run = requireRun("mountEach");
     const source = new Source<readonly [K, T]>(items, readEntry<K, T>);
     const count = countFanOut(f, items);
-    const plan: MountPlan<T> = { source: "mountEach", name: nameOf(f), call: f, counter: count?.items };
+    const plan: MountPlan<T> = { source: "mountEach", name: nameOf(f), call: f, count };
     const mounting = new Mounting<K, T>(plan, run, resolve, reject);
-    new Fanout(mounting.start, source, concurrency, mounting, endOf(count)).advance();
+    new Fanout(mounting.start, source, concurrency, mounting, undefined).advance();
   });
-}
-
-/** The part of the count that is left to the fan-out. */
-function endOf(count: FanoutCount | undefined): FanoutCount | undefined {
-  return count && { ...count, items: undefined };
 }
 
 /** The entry in an array of its own, for to read the given one may run code that throws. */

@@ -4,7 +4,7 @@ import type { Run } from "../../lifespan/index.js";
 import { comesOf } from "../main/failure-text.js";
 import type { SlotHolder } from "../run/item.js";
 import type { Failure, Outlet } from "../fan-out/outlet.js";
-import type { CallCounter } from "../run/run-tally.js";
+import type { FanoutCount } from "../run/run-tally.js";
 import { holdRun } from "../run/run-work.js";
 import { type MountedWork, type MountHandle, type MountStats, StartedMount } from "./mount-handle.js";
 import { MountedItem } from "./mounted-item.js";
@@ -16,8 +16,8 @@ export interface MountPlan<T> {
   /** The name of the function. */
   readonly name: string;
   readonly call: (item: T) => unknown;
-  /** Counts the calls, which the fan-out cannot: to it none fails. Undefined when the function does so, or nobody looks. */
-  readonly counter: CallCounter | undefined;
+  /** How the run counts it. The calls are counted here, for to the fan-out none fails. Undefined when nobody can look. */
+  readonly count: FanoutCount | undefined;
 }
 
 /** How one item has ended. */
@@ -68,13 +68,13 @@ export class Mounting<K, T> implements Outlet<Ending>, MountedWork {
   readonly start = async ([key, value]: readonly [K, T]): Promise<Ending> => {
     const item = new MountedItem(currentFrame()?.item as SlotHolder, { name: this.#plan.name, key });
     const frame = deriveFrame(this.#frame, { item });
-    this.#plan.counter?.begin();
+    this.#plan.count?.items?.begin();
     try {
       await enterFrame(frame, () => this.#plan.call(value));
-      this.#plan.counter?.end(false);
+      this.#plan.count?.items?.end(false);
       return "done";
     } catch (error) {
-      this.#plan.counter?.end(true);
+      this.#plan.count?.items?.end(true);
       if (!this.#isAborted(error)) await this.#report(error, key, frame);
       return "failed";
     }
@@ -98,6 +98,7 @@ export class Mounting<K, T> implements Outlet<Ending>, MountedWork {
   }
 
   end(): void {
+    this.#plan.count?.end(this.#started);
     this.#over.resolve();
     this.#letGo();
   }
