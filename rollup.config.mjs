@@ -7,6 +7,7 @@ const entries = [
   "fetch/index",
   "opentelemetry/index",
   "diagnostics-channel/index",
+  "redis/index",
   "testing/index",
 ];
 

@@ -46,4 +46,10 @@ export const budgets = [
     platform: "node",
     maxBytes: 1_550,
   },
+  {
+    name: "all of tidegate/redis",
+    program: `export * from "tidegate/redis";`,
+    platform: "neutral",
+    maxBytes: 9_000,
+  },
 ];

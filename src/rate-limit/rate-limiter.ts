@@ -1,5 +1,4 @@
-import { requireCount, requireFunction } from "../internal/checks.js";
-import { imitate } from "../internal/imitate.js";
+import { requireCount } from "../internal/checks.js";
 import type { BucketStats, DimensionStats, LineStats } from "../internal/limiter-report.js";
 import {
   type BucketOptions,
@@ -9,6 +8,7 @@ import {
   type RateSettings,
   resolveRate,
 } from "./bucket/rated-bucket.js";
+import { limitCalls } from "./limit-calls.js";
 import type { AcquireOptions, Limiter } from "./limiter.js";
 import { LineLimiter } from "./line-limiter.js";
 import { type LineOptions, resolveLineOptions } from "./line-options.js";
@@ -124,14 +124,7 @@ export class RateLimiter extends LineLimiter<number, void, RatedBucket> implemen
    */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any signature is kept
   wrap<F extends (...args: any[]) => Promise<any>>(f: F, cost?: (...args: Parameters<F>) => number): F {
-    requireFunction("f", f);
-    if (cost !== undefined) requireFunction("cost", cost);
-    const acquire = (n: number): Promise<void> => this.acquire(n);
-    const wrapped = async function (this: unknown, ...args: Parameters<F>): Promise<unknown> {
-      await acquire(cost === undefined ? 1 : requireCount("cost", cost(...args)));
-      return (await f.apply(this, args)) as unknown;
-    };
-    return imitate(wrapped as F, f);
+    return limitCalls(this, f, cost);
   }
 
   /** What the limiter has done and how it stands, read at one moment. */

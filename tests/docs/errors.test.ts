@@ -31,6 +31,7 @@ import {
   WaitTooLongError,
   withTimeout,
 } from "tidegate";
+import { RedisRateLimiter, StoreUnavailableError } from "tidegate/redis";
 import { ManualClock } from "tidegate/testing";
 import { ROOT } from "../support/root.js";
 import { readDocument } from "../support/samples-documents.js";
@@ -121,6 +122,19 @@ const CASES: Record<ErrorCode, Case> = {
     fields: { limiter: "tenants", maxKeys: 1 },
     names: /Keyed limiter "tenants"/,
     remedy: /raise maxKeys/,
+  },
+  STORE_UNAVAILABLE: {
+    type: StoreUnavailableError,
+    provoke: () =>
+      new RedisRateLimiter({
+        client: () => Promise.reject(new Error("refused")),
+        name: "search",
+        maxRowsPerSecond: 1,
+        onStoreError: "throw",
+      }).acquire(),
+    fields: { limiter: "search", isUnanswered: false, cause: new Error("refused") },
+    names: /limiter "search" has failed/,
+    remedy: /set onStoreError/,
   },
   CONTEXT_MISSING: {
     type: MissingContextError,

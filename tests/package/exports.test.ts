@@ -149,6 +149,10 @@ const PUBLIC: Readonly<Record<string, Names>> = {
     types: ["InstrumentOptions", "MeasuredLimiter"],
   },
   "tidegate/diagnostics-channel": { values: ["publishEvents"], types: [] },
+  "tidegate/redis": {
+    values: ["RedisRateLimiter", "StoreUnavailableError"],
+    types: ["RedisClient", "RedisRateLimiterOptions", "RedisRateLimiterStats", "SendCommand"],
+  },
   "tidegate/testing": { values: ["ManualClock"], types: [] },
 };
 

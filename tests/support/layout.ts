@@ -7,6 +7,8 @@ export interface LayoutRules {
   readonly mayImport: Readonly<Record<string, readonly string[]>>;
   /** Folders without an `index.ts`: others import their files. */
   readonly openFolders: readonly string[];
+  /** For a folder, the parts that may import its files although it has an `index.ts`, for that is the public entry. */
+  readonly insiders: Readonly<Record<string, readonly string[]>>;
   /** Parts that may name the types of one another's files directly. */
   readonly sharedTypes: readonly string[];
   /** The modules from outside the tree, and the only file, or folder with a slash behind it, that may import each. */
@@ -98,7 +100,8 @@ function importFault(
   if (rules.mayImport[from]?.includes(to) !== true) return `imports ${to}: ${from} may not know it`;
   const isFile = !target.includes("/");
   const sharesTypes = typeOnly && rules.sharedTypes.includes(from) && rules.sharedTypes.includes(to);
-  if (isFile || targetIsIndex || rules.openFolders.includes(to) || sharesTypes) return undefined;
+  const isInsider = rules.insiders[to]?.includes(from) === true;
+  if (isFile || targetIsIndex || isInsider || rules.openFolders.includes(to) || sharesTypes) return undefined;
   return `imports ${specifier}, inside another folder: import ${to}/index.js`;
 }
 

@@ -7,6 +7,8 @@ export interface LineView<C> {
   costs(): Iterable<C>;
   /** Tells the line that an answer has come: the head may fit now, or its time is known. */
   wake(): void;
+  /** Rejects whoever waits now, in their order; the line stays open. */
+  dismiss(reason: unknown): void;
 }
 
 /**

@@ -44,9 +44,7 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     this.#maxQueue = plan.maxQueue;
     this.#meter = plan.meter;
     this.#receipt = plan.receipt;
-    this.#alarm = new Alarm(plan.clock, (now) => {
-      this.wake(now);
-    });
+    this.#alarm = new Alarm(plan.clock, this.wake.bind(this));
     this.#meter.attach?.(this);
   }
 
@@ -100,7 +98,11 @@ export class WaitingLine<C, R = void> implements LineView<C> {
   close(reason: unknown): void {
     if (this.#closed !== undefined) return;
     this.#closed = { reason };
-    this.#dropAll(this.#queue.drain(), this.closedError());
+    this.dismiss(this.closedError());
+  }
+
+  dismiss(reason: unknown): void {
+    this.#dropAll(this.#queue.drain(), reason);
   }
 
   get isClosed(): boolean {
@@ -154,9 +156,7 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     const isWatched = limiterObserver() !== undefined;
     const waiter = makeWaiter<C, R>(cost, now, maxWaitMs, signal, scope, isWatched);
     if (isConditional(waiter)) {
-      this.#exits ??= new Exits((waiters, reason) => {
-        this.#dropAll(waiters, reason);
-      });
+      this.#exits ??= new Exits(this.#dropAll.bind(this));
       // First, for it runs code of the signal: when that throws, nothing has changed.
       this.#exits.follow(waiter);
     }

@@ -24,6 +24,7 @@ test("importing an entry does nothing: no timer, no reading of a clock, no rando
   await import("../../../src/testing/index.js");
   await import("../../../src/opentelemetry/index.js");
   await import("../../../src/diagnostics-channel/index.js");
+  await import("../../../src/redis/index.js");
   expect(counts()).toEqual(before);
   expect(KEY in globalThis).toBe(false);
 });

@@ -1,0 +1,46 @@
+import { InvalidArgumentError } from "../errors.js";
+
+/** Sends one command, its name first, and gives what the server answers. */
+export type SendCommand = (args: string[]) => Promise<unknown>;
+
+/**
+ * What commands are sent with: a client of ioredis or iovalkey (`call`), of node-redis (`sendCommand`), or a function.
+ * It stays the caller's: nothing here connects or closes it.
+ */
+export type RedisClient =
+  | SendCommand
+  | { call(command: string, ...args: string[]): Promise<unknown> }
+  | { sendCommand(args: string[]): Promise<unknown> };
+
+interface Shape {
+  readonly call?: (command: string, ...args: string[]) => Promise<unknown>;
+  readonly sendCommand?: (args: string[]) => Promise<unknown>;
+}
+
+/** Finds out how `client` is spoken to. @throws InvalidArgumentError (`ARGUMENT_INVALID`) when it cannot be used. */
+export function senderOf(client: RedisClient): SendCommand {
+  if (typeof client === "function") return client;
+  const { call, sendCommand } = (client as Shape | null | undefined) ?? {};
+  // First, for what ioredis calls sendCommand takes objects of its own.
+  if (typeof call === "function") {
+    refuseResending(client);
+    return ([command = "", ...args]) => call.call(client, command, ...args);
+  }
+  if (typeof sendCommand === "function") return (args) => sendCommand.call(client, args);
+  throw new InvalidArgumentError(
+    "client",
+    "a client of ioredis, iovalkey or node-redis, or a function that sends a command",
+    client,
+  );
+}
+
+/** A command that is sent again after it was carried out spends, or gives back, a second time. */
+function refuseResending(client: object): void {
+  const { options } = client as { readonly options?: { readonly autoResendUnfulfilledCommands?: unknown } };
+  if (options?.autoResendUnfulfilledCommands !== true) return;
+  throw new InvalidArgumentError(
+    "client",
+    "made with autoResendUnfulfilledCommands: false, for a command sent again may be carried out twice",
+    client,
+  );
+}
