@@ -64,18 +64,6 @@ export class HeldTokens {
     this.#held = this.#held.filter((held) => held.tokens > 0);
   }
 
-  /**
-   * Puts off what would be there too soon: a bucket that holds `most` tokens at `now` gains no more than `rate`. Without
-   * it, what a late timer or a head that has left did not use would be granted as a burst.
-   */
-  putOff(most: number, rate: number, now: number): void {
-    let tokens = 0;
-    for (const held of this.#held) {
-      tokens += held.tokens;
-      held.dueAt = Math.max(held.dueAt, now + ((tokens - most) * 1000) / rate);
-    }
-  }
-
   /** Sets when each place is due, those that `dueAt` knows. */
   reschedule(dueAt: ReadonlyMap<number, number>): void {
     for (const held of this.#held) held.dueAt = dueAt.get(held.place) ?? held.dueAt;

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.js";
-import { LATE_TIMER_MS, type LineView, type Meter } from "../rate-limit/line/meter.js";
+import { makeBucket, type RatedBucket, type RateSettings } from "../rate-limit/bucket/rated-bucket.js";
+import type { LineView, Meter } from "../rate-limit/line/meter.js";
 import type { StoreUnavailableError } from "./errors.js";
-import { HeardBucket } from "./heard-bucket.js";
 import { HeldTokens } from "./held-tokens.js";
 import { Outage } from "./outage.js";
 import type { Answer, Command, Store } from "./store.js";
@@ -18,8 +18,7 @@ const LOOK_MS = 1000;
 export interface RedisMeterPlan {
   readonly store: Store;
   readonly clock: Clock;
-  readonly rate: number;
-  readonly burstWindowSecs: number;
+  readonly rate: RateSettings;
   readonly timeoutMs: number;
   /** Whether those who wait are told of a failure; else they wait until the store is back. */
   readonly isImpatient: boolean;
@@ -31,21 +30,29 @@ export interface RedisMeterPlan {
  * never early, however long the answer was on its way.
  */
 export class RedisMeter implements Meter<number> {
-  /** Tokens that the line asks for, and those taken so far. */
-  queued = 0;
-  taken = 0;
-  readonly bucket: HeardBucket;
+  /**
+   * What one process alone may have, a bucket of the same rate. It puts off what answers and timers that are late would
+   * bring too close together, and it is what this process has had when the store has lost it.
+   */
+  readonly own: RatedBucket;
   readonly outage: Outage;
   readonly #plan: RedisMeterPlan;
   readonly #held = new HeldTokens();
   #line: LineView<number> | undefined = undefined;
+  /** What was last heard of the store's bucket: which one it is, and its level. */
+  #epoch = "";
+  #level: number;
+  #heardAt: number;
   #isAsking = false;
-  /** When the due times of what is held were last heard. */
-  #heardAt = -Infinity;
+  /** When it was last heard when those are due that are held. */
+  #lookedAt = -Infinity;
 
   constructor(plan: RedisMeterPlan) {
+    const now = plan.clock.now();
     this.#plan = plan;
-    this.bucket = new HeardBucket(plan.rate, plan.burstWindowSecs, plan.clock.now());
+    this.own = makeBucket(plan.rate, now);
+    this.#level = this.own.capacity;
+    this.#heardAt = now;
     this.outage = new Outage(plan.timeoutMs);
   }
 
@@ -53,54 +60,65 @@ export class RedisMeter implements Meter<number> {
     this.#line = line;
   }
 
+  /** Tokens in the store's bucket at `now`, by what was last heard of it; negative is debt. */
+  available(now: number): number {
+    return Math.min(this.own.capacity, this.#level + ((now - this.#heardAt) * this.#rate) / 1000);
+  }
+
   tryTake(cost: number, now: number): boolean {
-    const { rate, capacity } = this.bucket;
-    this.#held.putOff(Math.max(capacity, cost) + (rate * LATE_TIMER_MS) / 1000, rate, now);
-    const dueAt = this.#held.dueAt(cost, rate);
-    if (dueAt === undefined || dueAt > now) return false;
+    const dueAt = this.#held.dueAt(cost, this.#rate);
+    if (dueAt === undefined || dueAt > now || !this.own.tryTake(cost, now)) return false;
     this.#held.use(cost);
-    this.taken += cost;
     return true;
   }
 
   /** Until the head is due, or until the store is to be asked, which is done when it is time for it. */
   headWaitMs(head: number, now: number): number {
-    const dueAt = this.#held.dueAt(head, this.bucket.rate) ?? Infinity;
-    let askAt = this.#isAsking ? Infinity : this.#askAt(now);
-    if (askAt <= now && dueAt > now) {
-      this.#ask();
-      askAt = Infinity; // the answer wakes the line
-    }
-    return Math.max(0, Math.min(dueAt, askAt) - now);
+    const heldAt = this.#held.dueAt(head, this.#rate) ?? Infinity;
+    const dueAt = Math.max(heldAt, now + this.own.headWaitMs(head, now));
+    const askAt = this.#isAsking ? Infinity : this.#askAt(now);
+    if (askAt > now || dueAt <= now) return Math.max(0, Math.min(dueAt, askAt) - now);
+    this.#ask(); // the answer wakes the line
+    return dueAt - now;
   }
 
   /** A lower bound: what the store would say is not known. */
-  estimateMs(_cost: number, now: number): number {
-    const isBehindAll = this.#held.total > 0 && this.queued >= this.#held.total;
-    return Math.max(this.bucket.pausedForMs(now), isBehindAll ? this.#held.lastDueAt - now : 0);
+  estimateMs(cost: number, now: number): number {
+    const isBehindAll = this.#held.total > 0 && this.own.queued >= this.#held.total;
+    return Math.max(this.own.estimateMs(cost, now), isBehindAll ? this.#held.lastDueAt - now : 0);
   }
 
   join(cost: number): void {
-    this.queued += cost;
+    this.own.join(cost);
   }
 
   leave(cost: number): void {
-    this.queued -= cost;
+    this.own.leave(cost);
   }
 
   /** What was set aside for one who has left is for those behind it, and goes back when there is none. */
-  lead(head: number | undefined): void {
+  lead(head: number | undefined, now: number): void {
+    this.own.lead(head, now);
     if (head === undefined) this.#returnHeld();
   }
 
   /** Takes in what the store says of itself. The line is to look again then. */
   learn(answer: Answer): void {
-    // The bucket in which these were reserved is lost.
-    if (answer.epoch !== this.bucket.epoch) this.#held.clear();
+    const { epoch, rate, burstWindowSecs, level, pausedForMs } = answer;
+    const now = this.#plan.clock.now();
     this.outage.end();
-    this.bucket.hear(answer, this.#plan.clock.now());
+    // The bucket in which these were reserved is lost.
+    if (epoch !== this.#epoch) this.#held.clear();
+    this.#epoch = epoch;
+    this.#level = level;
+    this.#heardAt = now;
+    if (rate !== this.#rate || burstWindowSecs !== this.own.rate.burstWindowSecs)
+      this.own.changeRate({ maxRowsPerSecond: rate, burstWindowSecs }, now);
+    this.own.resume(now);
+    if (pausedForMs === 0) return;
+    this.own.pause(pausedForMs, now);
     // What comes due in a pause would be a burst at its end.
-    if (answer.pausedForMs > 0) this.#returnHeld();
+    this.#returnHeld();
   }
 
   /** Finds out whether the store is back, when it is time for another try. */
@@ -118,16 +136,26 @@ export class RedisMeter implements Meter<number> {
     if (tokens > 0) this.#plan.store.call("give", [epoch, place, tokens]).catch(() => undefined);
   }
 
+  get #rate(): number {
+    return this.own.rate.maxRowsPerSecond;
+  }
+
   #askAt(now: number): number {
-    const lookAt = this.#heardAt + LOOK_MS;
-    const { total, lastDueAt } = this.#held;
-    const reserveAt = total < this.queued ? lastDueAt - EARLY_MS : Infinity;
-    const pausedForMs = this.bucket.pausedForMs(now);
+    const lookAt = this.#lookedAt + LOOK_MS;
+    const pausedForMs = this.own.pausedForMs(now);
     const askAt =
       pausedForMs > 0
         ? Math.min(now + pausedForMs, lookAt)
-        : Math.min(reserveAt, total > 0 ? lookAt : Infinity);
+        : Math.min(this.#reserveAt(now), this.#held.total > 0 ? lookAt : Infinity);
     return Math.max(this.outage.until, askAt);
+  }
+
+  /** When those are to be asked for that nothing is held for. */
+  #reserveAt(now: number): number {
+    const { total, lastDueAt } = this.#held;
+    if (total >= this.own.queued) return Infinity;
+    const usedAt = now + ((total - this.own.available(now)) * 1000) / this.#rate;
+    return total === 0 ? now : Math.max(lastDueAt, usedAt) - EARLY_MS;
   }
 
   #ask(): void {
@@ -135,8 +163,8 @@ export class RedisMeter implements Meter<number> {
     // Not at once: whoever calls in the same turn goes with it.
     queueMicrotask(() => {
       const missing = this.#missing();
-      if (missing.length > 0 && this.#plan.clock.now() >= this.#held.lastDueAt - EARLY_MS)
-        this.#reserve(missing);
+      const now = this.#plan.clock.now();
+      if (missing.length > 0 && this.#reserveAt(now) <= now) this.#reserve(missing);
       else if (this.#held.total > 0) this.#look();
       else this.#isAsking = false; // everybody has left
     });
@@ -146,7 +174,7 @@ export class RedisMeter implements Meter<number> {
     const tokensOf = ({ found }: Answer): number =>
       costs.slice(0, found.length).reduce((sum, cost) => sum + cost, 0);
     const hold = (answer: Answer): void => {
-      if (this.queued === 0) {
+      if (this.own.queued === 0) {
         this.giveBack(answer, tokensOf(answer));
         return;
       }
@@ -165,7 +193,7 @@ export class RedisMeter implements Meter<number> {
 
   #look(): void {
     const { places } = this.#held;
-    this.#call("look", [this.bucket.epoch, ...places], ({ found }) => {
+    this.#call("look", [this.#epoch, ...places], ({ found }) => {
       const now = this.#plan.clock.now();
       this.#held.reschedule(new Map(found.map((waitMs, index) => [places[index] ?? NaN, now + waitMs])));
     });
@@ -187,7 +215,7 @@ export class RedisMeter implements Meter<number> {
     store.call(command, args, noteEnd).then(
       (answer) => {
         this.#isAsking = false;
-        this.#heardAt = clock.now();
+        this.#lookedAt = clock.now();
         this.learn(answer);
         onAnswer(answer);
         this.#line?.wake();
@@ -216,6 +244,6 @@ export class RedisMeter implements Meter<number> {
 
   #returnHeld(): void {
     const left = this.#held.clear();
-    if (left !== undefined) this.giveBack({ epoch: this.bucket.epoch, place: left.place }, left.tokens);
+    if (left !== undefined) this.giveBack({ epoch: this.#epoch, place: left.place }, left.tokens);
   }
 }

@@ -38,12 +38,11 @@ export class RedisRateLimiter implements Limiter, Disposable {
   /** @throws InvalidArgumentError (`ARGUMENT_INVALID`) for an option that cannot be; it names the option. */
   constructor(options: RedisRateLimiterOptions) {
     const { line, rate, send, clock, timeoutMs, onStoreError } = resolveOptions(options);
-    const bucket = { rate: rate.maxRowsPerSecond, burstWindowSecs: rate.burstWindowSecs };
     this.name = line.name;
     this.#clock = clock;
-    this.#store = new Store({ name: line.name, send, clock, timeoutMs, ...bucket });
+    this.#store = new Store({ name: line.name, send, clock, timeoutMs, rate });
     const isImpatient = onStoreError !== "wait";
-    this.#meter = new RedisMeter({ store: this.#store, clock, timeoutMs, isImpatient, ...bucket });
+    this.#meter = new RedisMeter({ store: this.#store, clock, timeoutMs, isImpatient, rate });
     this.#line = new WaitingLine({ ...line, meter: this.#meter });
     this.#acquire = acquireBy(onStoreError, this.#line, this.#meter.outage, () => {
       this.#meter.probe();
@@ -92,7 +91,8 @@ export class RedisRateLimiter implements Limiter, Disposable {
       if (answer.found.length > 0) this.#meter.giveBack(answer, n);
     });
     if (found.length === 0) return false;
-    this.#meter.taken += n;
+    this.#meter.own.charge(n, this.#clock.now());
+    this.#meter.own.taken += n;
     this.#line.granted += 1;
     limiterObserver()?.granted({ limiter: this.name, cost: n, waitedMs: 0, call: undefined });
     return true;
@@ -107,6 +107,8 @@ export class RedisRateLimiter implements Limiter, Disposable {
    */
   async refund(n: number): Promise<void> {
     await this.#tell("refund", [requireCount("n", n)]);
+    this.#meter.own.refund(n, this.#clock.now());
+    this.#line.wake();
   }
 
   /**
@@ -204,7 +206,7 @@ export class RedisRateLimiter implements Limiter, Disposable {
   limiterReport(): LimiterReport {
     const dimension = {
       name: undefined,
-      maxRowsPerSecond: this.#meter.bucket.rate,
+      maxRowsPerSecond: this.#meter.own.rate.maxRowsPerSecond,
       ...this.#bucketStats(),
     };
     return { ...this.#lineStats(), dimensions: [dimension] };
@@ -230,15 +232,19 @@ export class RedisRateLimiter implements Limiter, Disposable {
   }
 
   #bucketStats(): BucketStats {
-    const { bucket, queued, taken } = this.#meter;
-    const available = bucket.available(this.#clock.now());
-    return { available, capacity: bucket.capacity, queuedTokens: queued, grantedTokens: taken };
+    const { capacity, queued, taken } = this.#meter.own;
+    return {
+      available: this.#meter.available(this.#clock.now()),
+      capacity,
+      queuedTokens: queued,
+      grantedTokens: taken,
+    };
   }
 
   #lineStats(): LineStats {
     const { queued, granted, aborted } = this.#line;
     const now = this.#clock.now();
-    const pausedForMs = this.#meter.bucket.pausedForMs(now);
+    const pausedForMs = this.#meter.own.pausedForMs(now);
     return { queued, granted, aborted, waitedMs: this.#line.waitedMs(now), pausedForMs };
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.js";
+import type { RateSettings } from "../rate-limit/bucket/rated-bucket.js";
 import type { SendCommand } from "./client.js";
 import { StoreUnavailableError } from "./errors.js";
 import { SCRIPT, SCRIPT_SHA } from "./script.js";
@@ -29,8 +30,7 @@ export interface StorePlan {
   readonly clock: Clock;
   readonly timeoutMs: number;
   /** The rate and the burst window while none is set in the store. */
-  readonly rate: number;
-  readonly burstWindowSecs: number;
+  readonly rate: RateSettings;
 }
 
 /** The bucket that all processes share, by the name of its limiter. */
@@ -75,8 +75,13 @@ export class Store {
   }
 
   async #run(command: Command, args: readonly (number | string)[]): Promise<Answer> {
-    const { name, send, rate, burstWindowSecs } = this.#plan;
-    const rest = ["1", `tidegate:{${name}}`, command, ...[rate, burstWindowSecs, ...args].map(String)];
+    const { name, send, rate } = this.#plan;
+    const rest = [
+      "1",
+      `tidegate:{${name}}`,
+      command,
+      ...[rate.maxRowsPerSecond, rate.burstWindowSecs, ...args].map(String),
+    ];
     try {
       return answerOf(await send(["EVALSHA", SCRIPT_SHA, ...rest]));
     } catch (error) {
