@@ -139,6 +139,9 @@ describeWithRedis("the script", () => {
   });
 
   test("a rate that is set stays, level and all, without an end", async () => {
+    await run("look", [""]);
+    await run("refund", [1]);
+    expect(await client.ttl("key")).toBeGreaterThan(0);
     await run("rate", [3, 2]);
     const { shape, level } = await run("charge", [2]);
     expect(shape).toEqual([3, 2]);

@@ -64,13 +64,13 @@ describe("what is asked of the store", () => {
   });
 
   test("no more than 50 ms of the rate behind the head; the next request is early enough to lose nothing", async () => {
-    redis.fates = [[5, 5]];
+    redis.fates = [[15, 15]];
     const limiter = limiterOf({ maxRowsPerSecond: 100 });
     for (let index = 0; index < 12; index += 1) note(String(index), limiter.acquire());
     await clock.advance(20);
     expect(redis.taken).toBe(6);
     await clock.advance(500);
-    expect(ended.map(([, at]) => at)).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120]);
+    expect(ended.map(([, at]) => at)).toEqual([30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140]);
     expect(commands()).toEqual(["reserve", "reserve"]);
     expect(redis.mostUnanswered).toBe(1);
   });
@@ -142,6 +142,30 @@ describe("what is asked of the store", () => {
   });
 });
 
+test("tryAcquire passes nobody who waits here, and counts for this process", async () => {
+  const limiter = limiterOf({ burstWindowSecs: 1 });
+  expect(await limiter.tryAcquire(10)).toBe(true);
+  expect(await limiter.tryAcquire()).toBe(false);
+  redis.flush();
+  note("a", limiter.acquire());
+  await clock.advance(50);
+  redis.flush();
+  expect(await limiter.tryAcquire()).toBe(false);
+  expect(redis.sent.filter((command) => command === "take")).toHaveLength(2);
+  await clock.advance(1000);
+  expect(ended).toEqual([["a", 100]]);
+  expect(await limiter.stats()).toMatchObject({ granted: 2, grantedTokens: 11 });
+});
+
+test("what is refunded can be taken at once", async () => {
+  const limiter = limiterOf({ burstWindowSecs: 1 });
+  await limiter.acquire(10);
+  await limiter.refund(10);
+  note("a", limiter.acquire(10));
+  await clock.advance(0);
+  expect(ended).toEqual([["a", 0]]);
+});
+
 describe("leaving", () => {
   test("what was set aside is for the next one here, without another request", async () => {
     const limiter = limiterOf();
@@ -205,7 +229,8 @@ describe("leaving", () => {
 
   test("a wait that is known not to fit fails at once", async () => {
     const limiter = limiterOf();
-    note("head", limiter.acquire(51));
+    await limiterOf().charge(51);
+    note("head", limiter.acquire());
     await clock.advance(1);
     note("late", limiter.acquire(1, { maxWaitMs: 4000 }));
     await clock.advance(0);
