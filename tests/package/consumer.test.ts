@@ -63,6 +63,22 @@ describe("loading", () => {
     expect(await consumer.evaluate("channels.mjs", program)).toEqual(["esm", "cjs"]);
   });
 
+  test("the entry for Redis works in both formats, with a client that is a function", async () => {
+    const program = `
+      import { createRequire } from "node:module";
+      import { RedisRateLimiter } from "tidegate/redis";
+      const { RedisRateLimiter: Other } = createRequire(import.meta.url)("tidegate/redis");
+      const client = async (args) => ["1.0", "5", "1", "4", "0", "1", "0"];
+      const granted = [];
+      for (const Limiter of [RedisRateLimiter, Other]) {
+        const limiter = new Limiter({ client, name: "search", maxRowsPerSecond: 5 });
+        await limiter.acquire();
+        granted.push((await limiter.stats()).granted);
+      }
+      console.log(JSON.stringify(granted));`;
+    expect(await consumer.evaluate("redis.mjs", program)).toEqual([1, 1]);
+  });
+
   test("the entry for OpenTelemetry asks for its peer, and for nothing else", async () => {
     const program = `
       const missing = [];

@@ -75,6 +75,18 @@ describe("what is asked of the store", () => {
     expect(redis.mostUnanswered).toBe(1);
   });
 
+  test("what late answers have put off is not asked for on top: little is set aside at any time", async () => {
+    redis.fates = Array.from({ length: 200 }, (_, index) => [0, index % 2 === 0 ? 0 : 45] as const);
+    const limiter = limiterOf({ maxRowsPerSecond: 100 });
+    for (let index = 0; index < 400; index += 1) void limiter.acquire();
+    let most = 0;
+    for (let ms = 0; ms < 3000; ms += 5) {
+      await clock.advance(5);
+      most = Math.max(most, redis.taken - limiter.limiterReport().granted);
+    }
+    expect(most).toBeLessThanOrEqual(12);
+  });
+
   test("one call at a time is one request for each, and nothing goes back", async () => {
     const limiter = limiterOf({ burstWindowSecs: 1 });
     await limiter.acquire();
