@@ -7,7 +7,8 @@ const base = {
   moduleNameMapper: {
     "^(\\.{1,2}/.*)\\.js$": "$1",
     "^tidegate$": "<rootDir>/src/index.ts",
-    "^tidegate/(rate-limit|fetch|opentelemetry|diagnostics-channel|redis|testing)$": "<rootDir>/src/$1/index.ts",
+    "^tidegate/(rate-limit|fetch|opentelemetry|diagnostics-channel|redis|testing)$":
+      "<rootDir>/src/$1/index.ts",
   },
 };
 
