@@ -41,6 +41,7 @@ export type {
   AnyBudget,
   BucketOptions,
   BucketStats,
+  Budget,
   CostAt,
   DimensionStats,
   KeyedRateLimiterOptions,

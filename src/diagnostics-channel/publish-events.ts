@@ -3,9 +3,9 @@ import { type LimiterObserver, observeLimiters } from "../internal/limiter-obser
 
 /**
  * Publishes what all limiters of the process do on channels of `node:diagnostics_channel`, each event of an observer on
- * `tidegate:limiter:<event>`: `waited`, `granted`, `left`, `refused`, `paused`, `retried`. The messages are the events as
- * `observeLimiters` has them. A channel to which nobody has subscribed gets none. Call it once: a second call publishes
- * a second time.
+ * `tidegate:limiter:<event>`: `waited`, `granted`, `left`, `refused`, `paused`, `storeLost`, `storeFound`, `retried`. The messages
+ * are the events as `observeLimiters` has them. A channel to which nobody has subscribed gets none. Call it once: a second
+ * call publishes a second time.
  *
  * @returns Ends the publishing. Calling it twice does nothing.
  * @example
@@ -19,6 +19,8 @@ export function publishEvents(): () => void {
     left: publisherOf("left"),
     refused: publisherOf("refused"),
     paused: publisherOf("paused"),
+    storeLost: publisherOf("storeLost"),
+    storeFound: publisherOf("storeFound"),
     retried: publisherOf("retried"),
   };
   return observeLimiters(events);

@@ -33,6 +33,10 @@ export interface LimiterObserver {
   refused?(event: LimiterEvent & { readonly reason: unknown }): void;
   /** A limiter grants nothing for the next `ms` milliseconds. */
   paused?(event: { readonly limiter: string; readonly ms: number }): void;
+  /** The store that a limiter shares its tokens through is out of reach, because of `reason`; told once an outage. */
+  storeLost?(event: { readonly limiter: string; readonly reason: unknown }): void;
+  /** That store has answered again, `afterMs` milliseconds after it was lost. */
+  storeFound?(event: { readonly limiter: string; readonly afterMs: number }): void;
   /** A call over HTTP was refused with `status` and will be made again; `attempt` is 1 for the first time. */
   retried?(event: { readonly limiter: string; readonly status: number; readonly attempt: number }): void;
 }
@@ -79,6 +83,12 @@ function tellEach(observers: readonly LimiterObserver[]): Required<LimiterObserv
     },
     paused: (event) => {
       each((observer) => observer.paused?.(event));
+    },
+    storeLost: (event) => {
+      each((observer) => observer.storeLost?.(event));
+    },
+    storeFound: (event) => {
+      each((observer) => observer.storeFound?.(event));
     },
     retried: (event) => {
       each((observer) => observer.retried?.(event));

@@ -25,6 +25,7 @@ export class LimiterMetrics implements Required<LimiterObserver> {
   readonly #queued: UpDownCounter;
   readonly #timeInQueue: Histogram;
   readonly #pauses: Counter;
+  readonly #storeChanges: Counter;
   readonly #retries: Counter;
   /** The callers that were seen joining and still wait, with the name of their limiter. */
   readonly #waiting = new Map<object, string>();
@@ -46,6 +47,10 @@ export class LimiterMetrics implements Required<LimiterObserver> {
     this.#pauses = meter.createCounter("tidegate.limiter.pauses", {
       unit: "{pause}",
       description: "Times that a limiter was told to grant nothing for a while.",
+    });
+    this.#storeChanges = meter.createCounter("tidegate.limiter.store_changes", {
+      unit: "{change}",
+      description: "Times that the store of a limiter was lost, or found again.",
     });
     this.#retries = meter.createCounter("tidegate.limiter.retries", {
       unit: "{retry}",
@@ -72,6 +77,14 @@ export class LimiterMetrics implements Required<LimiterObserver> {
 
   paused({ limiter }: { readonly limiter: string }): void {
     this.#pauses.add(1, named(limiter));
+  }
+
+  storeLost({ limiter }: { readonly limiter: string }): void {
+    this.#storeChanges.add(1, { ...named(limiter), change: "lost" });
+  }
+
+  storeFound({ limiter }: { readonly limiter: string }): void {
+    this.#storeChanges.add(1, { ...named(limiter), change: "found" });
   }
 
   retried({ limiter, status }: { readonly limiter: string; readonly status: number }): void {

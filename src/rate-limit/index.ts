@@ -12,7 +12,7 @@ export {
 } from "./errors.js";
 export { KeyedRateLimiter } from "./keyed-rate-limiter.js";
 export type { KeyedRateLimiterOptions } from "./keyed-rate-limiter.js";
-export type { AcquireOptions, Limiter } from "./limiter.js";
+export type { AcquireOptions, Budget, Limiter } from "./limiter.js";
 export type { LineOptions } from "./line-options.js";
 export { observeLimiters } from "../internal/limiter-observer.js";
 export type { LimiterEvent, LimiterObserver } from "../internal/limiter-observer.js";

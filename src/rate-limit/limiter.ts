@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "../errors.js";
 import { requireObject, requireSignal } from "../internal/checks.js";
+import type { Permit } from "./permit.js";
 
 export interface AcquireOptions {
   /** Takes the call out of the line when it aborts; it then rejects with the signal's reason and spends nothing. */
@@ -19,6 +20,17 @@ export interface Limiter {
    * @param n - Tokens, an integer from 0 up. Default 1.
    */
   acquire(n?: number, options?: AcquireOptions): Promise<void>;
+}
+
+/** What a pipeline needs of a budget of several dimensions, whether it lives in this process or in a store. */
+export interface Budget<D extends string> {
+  /**
+   * Waits until every dimension has what is asked of it, then takes it from all of them. Calls are served in the order in
+   * which they were made.
+   *
+   * @param costs - Tokens of each dimension, integers from 0 up. One that is not named costs nothing.
+   */
+  acquire(costs: Partial<Record<D, number | undefined>>, options?: AcquireOptions): Promise<Permit<D>>;
 }
 
 /** Throws for options of `acquire` that nobody can mean. */

@@ -25,7 +25,7 @@ export interface Permit<D extends string> {
 }
 
 /** Sets right what was taken: gives back what is above `needed`, and takes what is below it. */
-type Correct<D extends string> = (taken: Costs<D>, needed: Costs<D>) => void;
+type Correct<D extends string> = (taken: Costs<D>, needed: Costs<D>) => unknown;
 
 export class BudgetPermit<D extends string> implements Permit<D> {
   readonly costs: Costs<D>;
@@ -42,17 +42,17 @@ export class BudgetPermit<D extends string> implements Permit<D> {
     this.#correct = correct;
   }
 
-  settle(actual: Partial<Record<D, number | undefined>>): void {
-    this.#useFor(this.#dimensions.complete("actual", actual, this.costs));
+  settle(actual: Partial<Record<D, number | undefined>>): unknown {
+    return this.#useFor(this.#dimensions.complete("actual", actual, this.costs));
   }
 
-  refund(): void {
-    this.#useFor(this.#dimensions.nothing);
+  refund(): unknown {
+    return this.#useFor(this.#dimensions.nothing);
   }
 
-  #useFor(needed: Costs<D>): void {
+  #useFor(needed: Costs<D>): unknown {
     if (this.#used) throw new PermitUsedError(this.#budget);
     this.#used = true;
-    this.#correct(this.costs, needed);
+    return this.#correct(this.costs, needed);
   }
 }

@@ -8,7 +8,7 @@ import {
   resolveRate,
 } from "./bucket/rated-bucket.js";
 import { Dimensions } from "./dimensions.js";
-import type { AcquireOptions } from "./limiter.js";
+import type { AcquireOptions, Budget } from "./limiter.js";
 import { LineLimiter } from "./line-limiter.js";
 import { type LineOptions, resolveLineOptions } from "./line-options.js";
 import { BudgetPermit, type Permit } from "./permit.js";
@@ -31,7 +31,10 @@ export interface RateBudgetStats<D extends string> extends LineStats {
  * const answer = await complete(prompt);
  * permit.settle({ tokens: answer.usage.total_tokens });
  */
-export class RateBudget<D extends string> extends LineLimiter<Costs<D>, Permit<D>, BudgetMeter<D>> {
+export class RateBudget<D extends string>
+  extends LineLimiter<Costs<D>, Permit<D>, BudgetMeter<D>>
+  implements Budget<D>
+{
   readonly #dimensions: Dimensions<D>;
   readonly #buckets: Readonly<Record<D, RatedBucket>>;
 
@@ -135,7 +138,7 @@ export class RateBudget<D extends string> extends LineLimiter<Costs<D>, Permit<D
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a budget of any dimensions
-export type AnyBudget = RateBudget<any>;
+export type AnyBudget = Budget<any>;
 
 /** What a call costs at a limiter: a number of tokens; at a budget: tokens of the dimensions that are named. */
-export type CostAt<L> = L extends RateBudget<infer D> ? Partial<Record<D, number | undefined>> : number;
+export type CostAt<L> = L extends Budget<infer D> ? Partial<Record<D, number | undefined>> : number;

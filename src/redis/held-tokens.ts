@@ -1,83 +1,120 @@
-/** Tokens that the store has set aside for this process in one place. */
-interface Held {
-  tokens: number;
-  /** When the last of them is there, and not before when any of them, on the clock of this process. */
-  dueAt: number;
-  readonly notBefore: number;
-  /** The place behind the last of them, and the request that they were reserved by. */
-  readonly place: number;
-  readonly request: object;
-}
+import type { Amounts, Reservation } from "./store.js";
 
-/** What can go back to the store: the tokens of the last request, which are next to each other. */
-export interface Remainder {
-  readonly place: number;
-  readonly tokens: number;
+/** A reservation of this process, and what of it is not used yet; times are on the clock of this process. */
+interface Held {
+  readonly id: number;
+  readonly rest: number[];
+  startsAt: number;
+  readyAt: Amounts;
 }
 
 /**
- * Tokens reserved in the store and not used yet, in the order of their places. They belong to nobody: whoever heads the
- * line takes from the front.
+ * Tokens reserved in the store and not used yet, in the order of the reservations. They belong to nobody: whoever heads
+ * the line takes from the front.
  */
 export class HeldTokens {
-  total = 0;
   #held: Held[] = [];
 
-  add(held: Held): void {
-    this.#held.push(held);
-    this.total += held.tokens;
+  /** @param now - When the answer came that tells of the reservation. */
+  add(reservation: Reservation, amounts: Amounts, now: number): void {
+    this.#held.push({ id: reservation.id, rest: [...amounts], ...timesOf(reservation, now) });
   }
 
-  /** When the first `tokens` are there, at `rate` tokens a second; undefined when fewer are held. */
-  dueAt(tokens: number, rate: number): number | undefined {
-    let needed = tokens;
+  get isEmpty(): boolean {
+    return this.#held.length === 0;
+  }
+
+  /** Tokens of dimension `d`. */
+  total(d: number): number {
+    return this.#held.reduce((sum, { rest }) => sum + (rest[d] ?? 0), 0);
+  }
+
+  /** When the first `amounts` are there, at `rates` tokens a second; undefined when fewer are held. */
+  dueAt(amounts: Amounts, rates: Amounts): number | undefined {
+    const needed = [...amounts];
     let dueAt = -Infinity;
-    for (const held of this.#held) {
-      const used = Math.min(needed, held.tokens);
-      // Those of one place are there one after the other.
-      const spareMs = ((held.tokens - used) * 1000) / rate;
-      dueAt = Math.max(dueAt, held.notBefore, held.dueAt - spareMs);
-      needed -= used;
-      if (needed === 0) return dueAt;
+    for (const { rest, startsAt, readyAt } of this.#held) {
+      for (const [d, tokens] of rest.entries()) {
+        const used = Math.min(needed[d] ?? 0, tokens);
+        if (used === 0) continue;
+        needed[d] = (needed[d] ?? 0) - used;
+        // Those of one reservation are there one after the other.
+        const spareMs = ((tokens - used) * 1000) / (rates[d] ?? NaN);
+        dueAt = Math.max(dueAt, startsAt, (readyAt[d] ?? NaN) - spareMs);
+      }
+      if (needed.every((tokens) => tokens === 0)) return dueAt;
     }
     return undefined;
   }
 
+  /** Whether so many tokens of dimension `d` alone are there at `now`. */
+  isThere(d: number, tokens: number, rates: Amounts, now: number): boolean {
+    const amounts = rates.map((_, index) => (index === d ? tokens : 0));
+    return (this.dueAt(amounts, rates) ?? Infinity) <= now;
+  }
+
   /** When the last of all is there; -Infinity when none is held. */
   get lastDueAt(): number {
-    return this.#held.reduce((latest, { dueAt }) => Math.max(latest, dueAt), -Infinity);
-  }
-
-  get places(): number[] {
-    return this.#held.map(({ place }) => place);
-  }
-
-  /** Takes the first `tokens` away. */
-  use(tokens: number): void {
-    let needed = tokens;
-    for (const held of this.#held) {
-      const used = Math.min(needed, held.tokens);
-      held.tokens -= used;
-      needed -= used;
-    }
-    this.total -= tokens - needed;
-    this.#held = this.#held.filter((held) => held.tokens > 0);
-  }
-
-  /** Sets when each place is due, those that `dueAt` knows. */
-  reschedule(dueAt: ReadonlyMap<number, number>): void {
-    for (const held of this.#held) held.dueAt = dueAt.get(held.place) ?? held.dueAt;
-  }
-
-  /** Forgets all. @returns What of it can go back. */
-  clear(): Remainder | undefined {
-    const last = this.#held.at(-1);
-    const tokens = this.#held.reduce(
-      (sum, held) => (held.request === last?.request ? sum + held.tokens : sum),
-      0,
+    return this.#held.reduce(
+      (latest, { startsAt, readyAt }) => Math.max(latest, startsAt, ...readyAt),
+      -Infinity,
     );
-    this.#held = [];
-    this.total = 0;
-    return last && { place: last.place, tokens };
   }
+
+  get ids(): number[] {
+    return this.#held.map(({ id }) => id);
+  }
+
+  /** Takes the first `amounts` away. */
+  use(amounts: Amounts): void {
+    const needed = [...amounts];
+    for (const { rest } of this.#held) {
+      for (const [d, tokens] of rest.entries()) {
+        const used = Math.min(needed[d] ?? 0, tokens);
+        rest[d] = tokens - used;
+        needed[d] = (needed[d] ?? 0) - used;
+      }
+    }
+    this.#dropEmpty();
+  }
+
+  /** Notes anew when the tokens are there of the reservations that the store still knows. */
+  reschedule(reservations: readonly Reservation[], now: number): void {
+    for (const held of this.#held) {
+      const known = reservations.find(({ id }) => id === held.id);
+      if (known !== undefined) Object.assign(held, timesOf(known, now));
+    }
+  }
+
+  /** Forgets all but the first `amounts`. @returns What is to go back: of each reservation its number, and tokens. */
+  keep(amounts: Amounts, rates: Amounts): number[] {
+    const kept = [...amounts];
+    const left = this.#held.flatMap((held) => {
+      const surplus = held.rest.map((tokens, d) => {
+        const used = Math.min(kept[d] ?? 0, tokens);
+        kept[d] = (kept[d] ?? 0) - used;
+        held.rest[d] = used;
+        return tokens - used;
+      });
+      // Those that stay are the first of it.
+      held.readyAt = held.readyAt.map((at, d) => at - ((surplus[d] ?? NaN) * 1000) / (rates[d] ?? NaN));
+      return surplus.some((tokens) => tokens > 0) ? [held.id, ...surplus] : [];
+    });
+    this.#dropEmpty();
+    return left;
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#held = [];
+  }
+
+  #dropEmpty(): void {
+    this.#held = this.#held.filter(({ rest }) => rest.some((tokens) => tokens > 0));
+  }
+}
+
+function timesOf({ startMs, readyMs }: Reservation, now: number): Pick<Held, "startsAt" | "readyAt"> {
+  // Of what the store has had long since, the time counts from the answer too.
+  return { startsAt: now + Math.max(0, startMs), readyAt: readyMs.map((ms) => now + ms) };
 }

@@ -1,3 +1,4 @@
+import { limiterObserver } from "../internal/limiter-observer.js";
 import type { StoreUnavailableError } from "./errors.js";
 
 /** The shortest and the longest time between two tries, in milliseconds. */
@@ -18,15 +19,20 @@ export class Outage {
   until = -Infinity;
   readonly #timeoutMs: number;
   #delayMs = FIRST_MS;
+  #since = 0;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
+  /** A call has failed: the first of an outage, or one that has found out that it goes on. */
   begin(now: number, error: StoreUnavailableError): void {
+    const isNew = this.error === undefined;
+    if (isNew) this.#since = now;
     this.error = error;
     this.until = now + (error.isUnanswered ? PATIENCE * this.#timeoutMs : this.#delayMs);
     this.#delayMs = Math.min(LONGEST_MS, this.#delayMs * 2);
+    if (isNew) limiterObserver()?.storeLost({ limiter: error.limiter, reason: error });
   }
 
   /** The call that was given up has ended. */
@@ -34,9 +40,13 @@ export class Outage {
     this.until = Math.min(this.until, now);
   }
 
-  end(): void {
+  /** The store has answered. */
+  end(now: number): void {
+    const { error } = this;
     this.error = undefined;
     this.until = -Infinity;
     this.#delayMs = FIRST_MS;
+    if (error !== undefined)
+      limiterObserver()?.storeFound({ limiter: error.limiter, afterMs: now - this.#since });
   }
 }

@@ -1,81 +1,84 @@
 import type { Clock } from "../clock.js";
-import { makeBucket, type RatedBucket, type RateSettings } from "../rate-limit/bucket/rated-bucket.js";
-import type { LineView, Meter } from "../rate-limit/line/meter.js";
+import type { RatedBucket } from "../rate-limit/bucket/rated-bucket.js";
+import type { LineView, LocalMeter, Meter } from "../rate-limit/line/meter.js";
 import type { StoreUnavailableError } from "./errors.js";
+import { amountsOfEach, keepable, missingOf, servedOf } from "./chunk.js";
 import { HeldTokens } from "./held-tokens.js";
-import { Outage } from "./outage.js";
-import type { Answer, Command, Store } from "./store.js";
+import { HeardBuckets } from "./heard-buckets.js";
+import type { Outage } from "./outage.js";
+import type { Amounts, Answer, Command, Store } from "./store.js";
 
-/** How much of the future one request may take beyond its head, in milliseconds. */
+/** How much of the future one request may take beyond its head, in milliseconds, and the time of a request on top. */
 const CHUNK_MS = 50;
-/** So long before the last of what is held is due the next request goes out, in milliseconds. */
+/** So long before the last of what is held is due the next request goes out, in milliseconds, likewise. */
 const EARLY_MS = 25;
-/** Most costs in one request. */
-const MOST_COSTS = 256;
 /** How often the store is asked again about a head that is not due yet, in milliseconds. */
 const LOOK_MS = 1000;
 
-export interface RedisMeterPlan {
+export interface RedisMeterPlan<C> {
   readonly store: Store;
+  readonly outage: Outage;
   readonly clock: Clock;
-  readonly rate: RateSettings;
-  readonly timeoutMs: number;
+  /**
+   * What one process alone may have, buckets of the same rates. They put off what answers and timers that are late would
+   * bring too close together, and they are what this process has had when the store has lost it.
+   */
+  readonly own: LocalMeter<C>;
+  /** Those buckets, one for each dimension, in the order of the amounts. */
+  readonly buckets: readonly RatedBucket[];
+  readonly amountsOf: (cost: C) => Amounts;
   /** Whether those who wait are told of a failure; else they wait until the store is back. */
   readonly isImpatient: boolean;
 }
 
 /**
- * The meter of a line whose bucket lives in the store. It has tokens set aside for the head and some of those behind
+ * The meter of a line whose buckets live in the store. It has tokens set aside for the head and some of those behind
  * it, in one request at a time, and knows when each is due. A due time counts from the arrival of the answer, so it is
  * never early, however long the answer was on its way.
  */
-export class RedisMeter implements Meter<number> {
-  /**
-   * What one process alone may have, a bucket of the same rate. It puts off what answers and timers that are late would
-   * bring too close together, and it is what this process has had when the store has lost it.
-   */
-  readonly own: RatedBucket;
-  readonly outage: Outage;
-  readonly #plan: RedisMeterPlan;
+export class RedisMeter<C> implements Meter<C> {
+  readonly #plan: RedisMeterPlan<C>;
   readonly #held = new HeldTokens();
-  #line: LineView<number> | undefined = undefined;
-  /** What was last heard of the store's bucket: which one it is, and its level. */
-  #epoch = "";
-  #level: number;
-  #heardAt: number;
+  readonly #heard: HeardBuckets;
+  #line: LineView<C> | undefined = undefined;
   #isAsking = false;
   /** When it was last heard when those are due that are held. */
   #lookedAt = -Infinity;
+  /** Whether more may be held than those in line will use when it is due. */
+  #hasSurplus = false;
+  #isTaking = false;
+  /** How long the last request was on its way, in milliseconds. */
+  #tripMs = 0;
 
-  constructor(plan: RedisMeterPlan) {
-    const now = plan.clock.now();
+  constructor(plan: RedisMeterPlan<C>) {
     this.#plan = plan;
-    this.own = makeBucket(plan.rate, now);
-    this.#level = this.own.capacity;
-    this.#heardAt = now;
-    this.outage = new Outage(plan.timeoutMs);
+    this.#heard = new HeardBuckets(plan.buckets, plan.clock.now());
   }
 
-  attach(line: LineView<number>): void {
+  attach(line: LineView<C>): void {
     this.#line = line;
   }
 
-  /** Tokens in the store's bucket at `now`, by what was last heard of it; negative is debt. */
-  available(now: number): number {
-    return Math.min(this.own.capacity, this.#level + ((now - this.#heardAt) * this.#rate) / 1000);
+  /** Tokens in the store's bucket of dimension `d` at `now`, by what was last heard of it; negative is debt. */
+  available(d: number, now: number): number {
+    return this.#heard.available(d, now);
   }
 
-  tryTake(cost: number, now: number): boolean {
-    const dueAt = this.#held.dueAt(cost, this.#rate);
-    if (dueAt === undefined || dueAt > now || !this.own.tryTake(cost, now)) return false;
-    this.#held.use(cost);
+  tryTake(cost: C, now: number): boolean {
+    const amounts = this.#plan.amountsOf(cost);
+    const dueAt = this.#held.dueAt(amounts, this.#heard.rates);
+    if (dueAt === undefined || dueAt > now || !this.#plan.own.tryTake(cost, now)) return false;
+    this.#held.use(amounts);
+    this.#isTaking = true;
     return true;
   }
 
   /** Until the head is due, or until the store is to be asked, which is done when it is time for it. */
-  headWaitMs(head: number, now: number): number {
-    const heldAt = this.#held.dueAt(head, this.#rate) ?? Infinity;
-    const dueAt = Math.max(heldAt, now + this.own.headWaitMs(head, now));
+  headWaitMs(head: C, now: number): number {
+    const { own, amountsOf } = this.#plan;
+    if (this.#hasSurplus) this.#returnSurplus(now);
+    const heldAt = this.#held.dueAt(amountsOf(head), this.#heard.rates) ?? Infinity;
+    const dueAt = Math.max(heldAt, now + own.headWaitMs(head, now));
     const askAt = this.#isAsking ? Infinity : this.#askAt(now);
     if (askAt > now || dueAt <= now) return Math.max(0, Math.min(dueAt, askAt) - now);
     this.#ask(); // the answer wakes the line
@@ -83,120 +86,116 @@ export class RedisMeter implements Meter<number> {
   }
 
   /** A lower bound: what the store would say is not known. */
-  estimateMs(cost: number, now: number): number {
-    const isBehindAll = this.#held.total > 0 && this.own.queued >= this.#held.total;
-    return Math.max(this.own.estimateMs(cost, now), isBehindAll ? this.#held.lastDueAt - now : 0);
+  estimateMs(cost: C, now: number): number {
+    const { own, buckets } = this.#plan;
+    const isBehindAll = buckets.every(({ queued }, d) => queued >= this.#held.total(d));
+    return Math.max(own.estimateMs(cost, now), isBehindAll ? this.#held.lastDueAt - now : 0);
   }
 
-  join(cost: number): void {
-    this.own.join(cost);
+  join(cost: C): void {
+    this.#plan.own.join(cost);
   }
 
-  leave(cost: number): void {
-    this.own.leave(cost);
+  leave(cost: C): void {
+    this.#plan.own.leave(cost);
+    if (!this.#isTaking) this.#hasSurplus = true;
+    this.#isTaking = false;
   }
 
   /** What was set aside for one who has left is for those behind it, and goes back when there is none. */
-  lead(head: number | undefined, now: number): void {
-    this.own.lead(head, now);
-    if (head === undefined) this.#returnHeld();
+  lead(head: C | undefined, now: number): void {
+    this.#plan.own.lead(head, now);
+    if (head === undefined) this.#keep([]);
+    else if (this.#hasSurplus) this.#returnSurplus(now);
   }
 
   /** Takes in what the store says of itself. The line is to look again then. */
   learn(answer: Answer): void {
-    const { epoch, rate, burstWindowSecs, level, pausedForMs } = answer;
-    const now = this.#plan.clock.now();
-    this.outage.end();
-    // The bucket in which these were reserved is lost.
-    if (epoch !== this.#epoch) this.#held.clear();
-    this.#epoch = epoch;
-    this.#level = level;
-    this.#heardAt = now;
-    if (rate !== this.#rate || burstWindowSecs !== this.own.rate.burstWindowSecs)
-      this.own.changeRate({ maxRowsPerSecond: rate, burstWindowSecs }, now);
-    this.own.resume(now);
-    if (pausedForMs === 0) return;
-    this.own.pause(pausedForMs, now);
+    const { outage, own, clock } = this.#plan;
+    const now = clock.now();
+    outage.end(now);
+    // The buckets in which these were reserved are lost.
+    if (this.#heard.learn(answer, now)) this.#held.clear();
+    own.resume(now);
+    if (answer.pausedForMs === 0) return;
+    own.pause(answer.pausedForMs, now);
     // What comes due in a pause would be a burst at its end.
-    this.#returnHeld();
+    this.#keep([]);
   }
 
   /** Finds out whether the store is back, when it is time for another try. */
   probe(): void {
-    if (this.#isAsking || this.#plan.clock.now() < this.outage.until) return;
+    if (this.#isAsking || this.#plan.clock.now() < this.#plan.outage.until) return;
     this.#isAsking = true;
     this.#call("look", [""], () => undefined);
   }
 
-  /**
-   * Gives back the `tokens` that end at the place of an answer, if nobody has reserved since. Else they are lost to
-   * everybody: less than the rate, never more.
-   */
-  giveBack({ epoch, place }: Pick<Answer, "epoch" | "place">, tokens: number): void {
-    if (tokens > 0) this.#plan.store.call("give", [epoch, place, tokens]).catch(() => undefined);
-  }
-
-  get #rate(): number {
-    return this.own.rate.maxRowsPerSecond;
+  /** Gives back tokens by the number that they were reserved or taken by: `id, amounts` of each. */
+  giveBack(epoch: string, left: readonly number[]): void {
+    if (left.length > 0) this.#plan.store.call("give", [epoch, ...left]).catch(() => undefined);
   }
 
   #askAt(now: number): number {
+    const { own, outage } = this.#plan;
     const lookAt = this.#lookedAt + LOOK_MS;
-    const pausedForMs = this.own.pausedForMs(now);
+    const pausedForMs = own.pausedForMs(now);
     const askAt =
       pausedForMs > 0
         ? Math.min(now + pausedForMs, lookAt)
-        : Math.min(this.#reserveAt(now), this.#held.total > 0 ? lookAt : Infinity);
-    return Math.max(this.outage.until, askAt);
+        : Math.min(this.#reserveAt(now), this.#held.isEmpty ? Infinity : lookAt);
+    return Math.max(outage.until, askAt);
   }
 
   /** When those are to be asked for that nothing is held for. */
   #reserveAt(now: number): number {
-    const { total, lastDueAt } = this.#held;
-    if (total >= this.own.queued) return Infinity;
-    const usedAt = now + ((total - this.own.available(now)) * 1000) / this.#rate;
-    return total === 0 ? now : Math.max(lastDueAt, usedAt) - EARLY_MS;
+    const { buckets } = this.#plan;
+    if (buckets.every(({ queued }, d) => this.#held.total(d) >= queued)) return Infinity;
+    if (this.#held.isEmpty) return now;
+    // What the store has ready may still be more than this process may have by itself.
+    const usedMs = buckets.map(
+      (bucket, d) => ((this.#held.total(d) - bucket.available(now)) * 1000) / bucket.rate.maxRowsPerSecond,
+    );
+    return Math.max(this.#held.lastDueAt, now + Math.max(...usedMs)) - EARLY_MS - this.#tripMs;
   }
 
   #ask(): void {
     this.#isAsking = true;
     // Not at once: whoever calls in the same turn goes with it.
     queueMicrotask(() => {
-      const missing = this.#missing();
       const now = this.#plan.clock.now();
-      if (missing.length > 0 && this.#reserveAt(now) <= now) this.#reserve(missing);
-      else if (this.#held.total > 0) this.#look();
+      if (this.#reserveAt(now) <= now) {
+        const most = this.#heard.within(CHUNK_MS + this.#tripMs, now);
+        this.#reserve(missingOf(this.#costs.bind(this), this.#held, most));
+      } else if (!this.#held.isEmpty) this.#look();
       else this.#isAsking = false; // everybody has left
     });
   }
 
-  #reserve(costs: readonly number[]): void {
-    const tokensOf = ({ found }: Answer): number =>
-      costs.slice(0, found.length).reduce((sum, cost) => sum + cost, 0);
-    const hold = (answer: Answer): void => {
-      if (this.own.queued === 0) {
-        this.giveBack(answer, tokensOf(answer));
-        return;
-      }
-      const now = this.#plan.clock.now();
-      let place = answer.place - tokensOf(answer);
-      for (const [index, waitMs] of answer.found.entries()) {
-        const tokens = costs[index] ?? 0;
-        place += tokens;
-        this.#held.add({ tokens, place, dueAt: now + waitMs, notBefore: now, request: answer });
-      }
+  #reserve(amounts: Amounts): void {
+    const { clock } = this.#plan;
+    const giveBack = ({ epoch, reservations }: Answer): void => {
+      for (const { id } of reservations) this.giveBack(epoch, [id, ...amounts]);
     };
-    this.#call("reserve", [CHUNK_MS * 1000, ...costs], hold, (answer) => {
-      this.giveBack(answer, tokensOf(answer));
-    });
+    const sentAt = clock.now();
+    const hold = (answer: Answer): void => {
+      const now = clock.now();
+      this.#tripMs = now - sentAt;
+      for (const reservation of answer.reservations) this.#held.add(reservation, amounts, now);
+      // Some may have left in the meantime, or all.
+      this.#keep(servedOf(this.#costs(), this.#held).sum);
+    };
+    this.#call("reserve", amounts, hold, giveBack);
   }
 
   #look(): void {
-    const { places } = this.#held;
-    this.#call("look", [this.#epoch, ...places], ({ found }) => {
-      const now = this.#plan.clock.now();
-      this.#held.reschedule(new Map(found.map((waitMs, index) => [places[index] ?? NaN, now + waitMs])));
-    });
+    const hear = ({ reservations }: Answer): void => {
+      this.#held.reschedule(reservations, this.#plan.clock.now());
+    };
+    // What the store has put forward, and this process does not know of, nobody may have.
+    const forget = (): void => {
+      this.#held.clear();
+    };
+    this.#call("look", [this.#heard.epoch, ...this.#held.ids], hear, undefined, forget);
   }
 
   /** The one request on its way. Its failure is told to those who wait, or they wait on. */
@@ -205,11 +204,12 @@ export class RedisMeter implements Meter<number> {
     args: readonly (string | number)[],
     onAnswer: (answer: Answer) => void,
     onLate?: (answer: Answer) => void,
+    onFailure?: () => void,
   ): void {
-    const { store, clock, isImpatient } = this.#plan;
+    const { store, clock, outage, isImpatient } = this.#plan;
     const noteEnd = (answer: Answer | undefined): void => {
       if (answer !== undefined) onLate?.(answer);
-      this.outage.noteEnd(clock.now());
+      outage.noteEnd(clock.now());
       this.#line?.wake();
     };
     store.call(command, args, noteEnd).then(
@@ -222,28 +222,29 @@ export class RedisMeter implements Meter<number> {
       },
       (error: unknown) => {
         this.#isAsking = false;
-        this.outage.begin(clock.now(), error as StoreUnavailableError);
+        onFailure?.();
+        outage.begin(clock.now(), error as StoreUnavailableError);
         if (isImpatient) this.#line?.dismiss(error);
         else this.#line?.wake();
       },
     );
   }
 
-  /** What those in line need beyond what is held, the head first. */
-  #missing(): number[] {
-    let held = this.#held.total;
-    const missing: number[] = [];
-    for (const cost of this.#line?.costs() ?? []) {
-      const short = cost - held;
-      held = Math.max(0, -short);
-      if (short > 0) missing.push(short);
-      if (missing.length === MOST_COSTS) break;
-    }
-    return missing;
+  #costs(): Iterable<Amounts> {
+    return amountsOfEach(this.#line?.costs() ?? [], this.#plan.amountsOf);
   }
 
-  #returnHeld(): void {
-    const left = this.#held.clear();
-    if (left !== undefined) this.giveBack({ epoch: this.#epoch, place: left.place }, left.tokens);
+  #returnSurplus(now: number): void {
+    this.#hasSurplus = false;
+    const isThere = (d: number, tokens: number): boolean =>
+      this.#held.isThere(d, tokens, this.#heard.rates, now);
+    const capacities = this.#plan.buckets.map(({ capacity }) => capacity);
+    this.#keep(keepable(this.#costs.bind(this), this.#held, capacities, isThere));
+  }
+
+  /** Keeps the first `amounts` of what is held, and gives back the rest. */
+  #keep(amounts: Amounts): void {
+    const { rates, epoch } = this.#heard;
+    this.giveBack(epoch, this.#held.keep(amounts, rates));
   }
 }

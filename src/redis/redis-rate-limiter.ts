@@ -1,16 +1,10 @@
-/// <reference lib="esnext.disposable" preserve="true" />
-import type { Clock } from "../clock.js";
-import { requireCount, requireFinite } from "../internal/checks.js";
-import { limiterObserver } from "../internal/limiter-observer.js";
-import type { BucketStats, LimiterReport, LineStats } from "../internal/limiter-report.js";
-import type { RateOptions } from "../rate-limit/bucket/rated-bucket.js";
-import { type AcquireOptions, checkAcquireOptions, type Limiter } from "../rate-limit/limiter.js";
+import { requireCount } from "../internal/checks.js";
+import type { BucketStats, LineStats } from "../internal/limiter-report.js";
+import { makeBucket, type RateOptions } from "../rate-limit/bucket/rated-bucket.js";
+import type { AcquireOptions, Limiter } from "../rate-limit/limiter.js";
 import { limitCalls } from "../rate-limit/limit-calls.js";
-import { WaitingLine } from "../rate-limit/line/waiting-line.js";
-import { type AcquireOfStore, acquireBy } from "./acquire-by.js";
-import { type RedisRateLimiterOptions, resolveChange, resolveOptions } from "./options.js";
-import { RedisMeter } from "./redis-meter.js";
-import { type Answer, type Command, Store } from "./store.js";
+import { type RedisRateLimiterOptions, resolveChange, resolveOptions, resolveSharedRate } from "./options.js";
+import { RedisLineLimiter } from "./redis-line-limiter.js";
 
 /** What the line of this process has done, and how the bucket of all stands, read at one moment. */
 export interface RedisRateLimiterStats extends BucketStats, LineStats {}
@@ -26,26 +20,19 @@ export interface RedisRateLimiterStats extends BucketStats, LineStats {}
  * const limiter = new RedisRateLimiter({ client, name: "search-api", maxRowsPerSecond: 50 });
  * await limiter.acquire();
  */
-export class RedisRateLimiter implements Limiter, Disposable {
-  /** What the processes share, also for errors and metrics. */
-  readonly name: string;
-  readonly #clock: Clock;
-  readonly #line: WaitingLine<number>;
-  readonly #meter: RedisMeter;
-  readonly #store: Store;
-  readonly #acquire: AcquireOfStore;
-
+export class RedisRateLimiter extends RedisLineLimiter<number, void> implements Limiter {
   /** @throws InvalidArgumentError (`ARGUMENT_INVALID`) for an option that cannot be; it names the option. */
   constructor(options: RedisRateLimiterOptions) {
-    const { line, rate, send, clock, timeoutMs, onStoreError } = resolveOptions(options);
-    this.name = line.name;
-    this.#clock = clock;
-    this.#store = new Store({ name: line.name, send, clock, timeoutMs, rate });
-    const isImpatient = onStoreError !== "wait";
-    this.#meter = new RedisMeter({ store: this.#store, clock, timeoutMs, isImpatient, rate });
-    this.#line = new WaitingLine({ ...line, meter: this.#meter });
-    this.#acquire = acquireBy(onStoreError, this.#line, this.#meter.outage, () => {
-      this.#meter.probe();
+    const settings = resolveOptions(options);
+    const { line, clock, onStoreError } = settings;
+    const bucket = makeBucket(resolveSharedRate(options), clock.now());
+    super({
+      settings,
+      key: `tidegate:{${line.name}}`,
+      own: bucket,
+      buckets: [bucket],
+      amountsOf: (n) => [n],
+      fallback: typeof onStoreError === "string" ? undefined : onStoreError,
     });
   }
 
@@ -65,17 +52,15 @@ export class RedisRateLimiter implements Limiter, Disposable {
    */
   acquire(n = 1, options?: AcquireOptions): Promise<void> {
     try {
-      requireCount("n", n);
-      if (options !== undefined) checkAcquireOptions(options);
-      return this.#acquire(n, options);
+      return this.acquireCost(requireCount("n", n), options);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
   /**
-   * Takes `n` tokens now, or nothing. False while anyone waits in this process, and always for more than the capacity;
-   * 0 is always granted.
+   * Takes `n` tokens now, or nothing. False while anyone waits, in this process or another one, and always for more than
+   * the capacity; 0 is always granted.
    *
    * @param n - Tokens, an integer from 0 up. Default 1.
    * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when `n` cannot be.
@@ -83,19 +68,7 @@ export class RedisRateLimiter implements Limiter, Disposable {
    * @throws StoreUnavailableError (`STORE_UNAVAILABLE`) when the store is out of reach, whatever `onStoreError` says.
    */
   async tryAcquire(n = 1): Promise<boolean> {
-    requireCount("n", n);
-    this.#requireOpen();
-    if (n === 0) return true;
-    if (this.#line.queued > 0) return false;
-    const { found } = await this.#tell("take", [n], (answer) => {
-      if (answer.found.length > 0) this.#meter.giveBack(answer, n);
-    });
-    if (found.length === 0) return false;
-    this.#meter.own.charge(n, this.#clock.now());
-    this.#meter.own.taken += n;
-    this.#line.granted += 1;
-    limiterObserver()?.granted({ limiter: this.name, cost: n, waitedMs: 0, call: undefined });
-    return true;
+    return this.tryAcquireCost(requireCount("n", n));
   }
 
   /**
@@ -106,9 +79,7 @@ export class RedisRateLimiter implements Limiter, Disposable {
    * @throws StoreUnavailableError (`STORE_UNAVAILABLE`) when the store is out of reach: it may have come to it or not.
    */
   async refund(n: number): Promise<void> {
-    await this.#tell("refund", [requireCount("n", n)]);
-    this.#meter.own.refund(n, this.#clock.now());
-    this.#line.wake();
+    await this.correct([requireCount("n", n)]);
   }
 
   /**
@@ -119,30 +90,7 @@ export class RedisRateLimiter implements Limiter, Disposable {
    * @throws StoreUnavailableError (`STORE_UNAVAILABLE`) when the store is out of reach: it may have come to it or not.
    */
   async charge(n: number): Promise<void> {
-    await this.#tell("charge", [requireCount("n", n)]);
-  }
-
-  /**
-   * Grants nothing for `ms` from now; of two pauses the one that ends later holds. It holds here when the promise
-   * resolves, and in another process from the next time that it asks the store: within what it has set aside already,
-   * about 75 ms of the rate, or a second for a call that waits longer. When it ends the bucket holds at most one token.
-   *
-   * @param ms - Milliseconds, finite, from 0 up.
-   * @throws InvalidArgumentError (`ARGUMENT_INVALID`) when `ms` cannot be.
-   * @throws StoreUnavailableError (`STORE_UNAVAILABLE`) when the store is out of reach: it may have come to it or not.
-   */
-  async pause(ms: number): Promise<void> {
-    const { pausedForMs } = await this.#tell("pause", [requireFinite("ms", ms, 0, "milliseconds")]);
-    limiterObserver()?.paused({ limiter: this.name, ms: pausedForMs });
-  }
-
-  /**
-   * Ends a pause now, for all processes within a second. Does nothing when none holds.
-   *
-   * @throws StoreUnavailableError (`STORE_UNAVAILABLE`) when the store is out of reach: it may have come to it or not.
-   */
-  async resume(): Promise<void> {
-    await this.#tell("resume", []);
+    await this.correct([-requireCount("n", n)]);
   }
 
   /**
@@ -154,27 +102,7 @@ export class RedisRateLimiter implements Limiter, Disposable {
    * @throws StoreUnavailableError (`STORE_UNAVAILABLE`) when the store is out of reach: it may have come to it or not.
    */
   async setRate(options: Partial<RateOptions>): Promise<void> {
-    const { maxRowsPerSecond = "", burstWindowSecs = "" } = resolveChange(options);
-    await this.#tell("rate", [maxRowsPerSecond, burstWindowSecs]);
-  }
-
-  /** Resolves when nobody waits in this process any more; at once when nobody does. */
-  onIdle(): Promise<void> {
-    return this.#line.onIdle();
-  }
-
-  /**
-   * Rejects whoever waits in this process, and every later call, with a LimiterClosedError; what was set aside goes back to
-   * the store. The client stays open. Calling it again does nothing.
-   *
-   * @param reason - Becomes the `cause` of that error.
-   */
-  close(reason?: unknown): void {
-    this.#line.close(reason);
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
+    await this.tell("rate", resolveChange(options));
   }
 
   /**
@@ -194,57 +122,15 @@ export class RedisRateLimiter implements Limiter, Disposable {
    * @throws StoreUnavailableError (`STORE_UNAVAILABLE`) when the store is out of reach.
    */
   async stats(): Promise<RedisRateLimiterStats> {
-    if (!this.#line.isClosed) await this.#tell("look", [""]);
-    return { ...this.#bucketStats(), ...this.#lineStats() };
+    await this.look();
+    return { ...this.bucketStats(0), ...this.lineStats() };
   }
 
-  /**
-   * For who finds a limiter among provided values: the bucket as it was last heard of.
-   *
-   * @internal
-   */
-  limiterReport(): LimiterReport {
-    const dimension = {
-      name: undefined,
-      maxRowsPerSecond: this.#meter.own.rate.maxRowsPerSecond,
-      ...this.#bucketStats(),
-    };
-    return { ...this.#lineStats(), dimensions: [dimension] };
+  protected isFree(n: number): boolean {
+    return n === 0;
   }
 
-  /** Does what is not to wait in line. */
-  async #tell(
-    command: Command,
-    args: readonly (string | number)[],
-    onLate?: (answer: Answer) => void,
-  ): Promise<Answer> {
-    this.#requireOpen();
-    const answer = await this.#store.call(command, args, (late) => {
-      if (late !== undefined) onLate?.(late);
-    });
-    this.#meter.learn(answer);
-    this.#line.wake();
-    return answer;
-  }
-
-  #requireOpen(): void {
-    if (this.#line.isClosed) throw this.#line.closedError();
-  }
-
-  #bucketStats(): BucketStats {
-    const { capacity, queued, taken } = this.#meter.own;
-    return {
-      available: this.#meter.available(this.#clock.now()),
-      capacity,
-      queuedTokens: queued,
-      grantedTokens: taken,
-    };
-  }
-
-  #lineStats(): LineStats {
-    const { queued, granted, aborted } = this.#line;
-    const now = this.#clock.now();
-    const pausedForMs = this.#meter.own.pausedForMs(now);
-    return { queued, granted, aborted, waitedMs: this.#line.waitedMs(now), pausedForMs };
+  protected dimensionName(): undefined {
+    return undefined;
   }
 }

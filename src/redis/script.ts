@@ -1,112 +1,216 @@
 /**
  * All that is done in the store, in one script, so that each change is one step with its expiry.
  *
- * The key is a hash: `level` in millionths of a token (below 0 is debt) at `since`, in microseconds of the server's
- * clock, so that whole rates stay whole numbers; `taken`, the tokens handed out since `epoch`, when the hash was made;
- * `hold`, when a pause ends; `rate` and `window` once they were set at run time. A reservation is known by its place:
- * the value of `taken` behind it. What is due at a place can be worked out at any time, whoever has come after it.
+ * The key is a hash: a bucket for each dimension, as it is at `since`, in microseconds of the server's clock, and the
+ * `line` of those that have reserved: how the waiting line of one process works, with a reservation for a caller. A
+ * reservation takes its tokens when it is due, in the order of the line, and is out of it then, whether the process that
+ * made it still lives or not. `told` is when its process believes it due: it takes nothing before that, for its process
+ * grants nothing before. What is due when can so be worked out anew at any time.
  *
- * When the server's clock is set back nothing is gained and nothing lost: the level goes on from the new time.
+ * Levels and costs are in millionths of a token, so that whole rates stay whole numbers; a level below 0 is debt. `hold`
+ * is when a pause ends. `seq` numbers reservations, and whatever else takes tokens. `rate` and `window` of a dimension are
+ * there once they were set at run time. When the server's clock is set back nothing is gained and nothing lost.
  *
- * ARGV: command, rate, window, and what the command needs. Every command answers `epoch, rate, window, level, hold left,
- * taken` and what it has found. Numbers are sent as text, for replies cut off fractions. A reservation is due a number of
- * microseconds from now.
+ * ARGV: command, number of dimensions, rate and window of each, and what the command needs. Every command answers epoch
+ * and hold left, rate, window and level of each dimension, less what is reserved, and what it has found: of a
+ * reservation its number, the time from now until it heads the line, and until its tokens of each dimension are there.
+ * Numbers are sent as text, for replies cut off fractions.
  */
-export const SCRIPT = `local key, command = KEYS[1], ARGV[1]
+export const SCRIPT = `local key, command, dimensions = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
-local kept = redis.call('HMGET', key, 'epoch', 'level', 'since', 'taken', 'hold', 'rate', 'window')
-local epoch = kept[1] or (clock[1] .. '.' .. clock[2])
-local rate, window = tonumber(kept[6] or ARGV[2]), tonumber(kept[7] or ARGV[3])
-local is_set = kept[6] and true
-local most = math.max(1, rate * window) * 1000000
-local level, since = tonumber(kept[2] or most), tonumber(kept[3] or now)
-local taken, hold = tonumber(kept[4] or 0), tonumber(kept[5] or 0)
-local found = {}
+local kept = {}
+local fields = redis.call('HGETALL', key)
+for index = 1, #fields, 2 do kept[fields[index]] = fields[index + 1] end
+
+local epoch = kept.epoch or (clock[1] .. '.' .. clock[2])
+local hold, seq = tonumber(kept.hold or 0), tonumber(kept.seq or 0)
+local rate, window, most, is_set = {}, {}, {}, false
+local bucket = { at = tonumber(kept.since or now) }
+for d = 1, dimensions do
+  is_set = is_set or kept['rate' .. d] ~= nil
+  rate[d] = tonumber(kept['rate' .. d] or ARGV[1 + 2 * d])
+  window[d] = tonumber(kept['window' .. d] or ARGV[2 + 2 * d])
+  most[d] = math.max(1, rate[d] * window[d]) * 1000000
+  bucket[d] = tonumber(kept['level' .. d] or most[d])
+end
+local line = {}
+for id, told, rest in string.gmatch(kept.line or '', '(%S+) (%S+)([^;]*);') do
+  local entry = { id = tonumber(id), told = tonumber(told) }
+  for cost in string.gmatch(rest, '%S+') do entry[#entry + 1] = tonumber(cost) end
+  line[#line + 1] = entry
+end
 
 local function text(number) return string.format('%.17g', number) end
-local function add(millionths) level = math.min(most, level + millionths) end
-local function gain(to)
-  add((to - since) * rate)
-  since = to
+local function args_of(first)
+  local amounts = {}
+  for d = 1, dimensions do amounts[d] = tonumber(ARGV[first + d - 1]) * 1000000 end
+  return amounts
 end
-local function release()
-  level = math.min(level, 1000000)
-  hold = 0
+local function gain(levels, to, head)
+  for d = 1, dimensions do
+    local cap = math.max(most[d], head and head[d] or 0)
+    levels[d] = math.min(cap, levels[d] + (to - levels.at) * rate[d])
+  end
+  levels.at = to
+end
+local function release(levels)
+  for d = 1, dimensions do levels[d] = math.min(levels[d], 1000000) end
+end
+local function fits_at(levels, entry, d)
+  if entry[d] == 0 then return levels.at end
+  return levels.at + math.max(0, entry[d] - levels[d]) / rate[d]
+end
+local function due(levels, entry)
+  local at = math.max(levels.at, entry.told)
+  for d = 1, dimensions do at = math.max(at, fits_at(levels, entry, d)) end
+  return at
+end
+local function take(levels, entry, at)
+  gain(levels, at, entry)
+  for d = 1, dimensions do levels[d] = levels[d] - entry[d] end
 end
 
-if now < since then
-  if hold > 0 then hold = hold - since + now end
-  since = now
+if now < bucket.at then
+  local back = bucket.at - now
+  if hold > 0 then hold = hold - back end
+  for _, entry in ipairs(line) do entry.told = entry.told - back end
+  bucket.at = now
 end
 if hold > 0 and hold <= now then
-  gain(math.max(hold, since))
-  release()
+  gain(bucket, math.max(hold, bucket.at), line[1])
+  release(bucket)
+  hold = 0
 end
-gain(now)
+while hold == 0 and line[1] and due(bucket, line[1]) <= now do
+  take(bucket, line[1], due(bucket, line[1]))
+  table.remove(line, 1)
+end
+gain(bucket, now, line[1])
 
-local function due(place)
-  local ahead = (taken - place) * 1000000
-  local there = level + ahead
-  if hold == 0 then return math.max(0, -there) / rate end
-  there = math.min(there + (hold - now) * rate, 1000000 + ahead)
-  return hold - now + math.max(0, -there) / rate
+local first, found, asked = 3 + 2 * dimensions, {}, {}
+local function find(id)
+  for index, entry in ipairs(line) do
+    if entry.id == id then return index, entry end
+  end
+end
+local function spend(amounts)
+  seq = seq + 1
+  for d = 1, dimensions do bucket[d] = bucket[d] - amounts[d] end
+end
+local function put_back(amounts)
+  for d = 1, dimensions do
+    local cap = math.max(most[d], line[1] and line[1][d] or 0)
+    bucket[d] = math.max(bucket[d], math.min(cap, bucket[d] + amounts[d]))
+  end
 end
 
-if command == 'reserve' then
-  local first
-  for index = 5, hold == 0 and #ARGV or 0 do
-    local tokens = tonumber(ARGV[index])
-    local wait = math.max(0, tokens * 1000000 - level) / rate
-    if first and wait - first > tonumber(ARGV[4]) then break end
-    first = first or wait
-    level = level - tokens * 1000000
-    taken = taken + tokens
-    found[#found + 1] = text(wait)
+if command == 'reserve' and hold == 0 then
+  seq = seq + 1
+  local entry = args_of(first)
+  entry.id, entry.told = seq, 0
+  line[#line + 1] = entry
+  asked[seq] = true
+elseif command == 'look' and ARGV[first] == epoch then
+  for index = first + 1, #ARGV do
+    local _, entry = find(tonumber(ARGV[index]))
+    if entry then
+      entry.told = 0
+      asked[entry.id] = true
+    end
   end
-elseif command == 'look' then
-  for index = 5, ARGV[4] == epoch and #ARGV or 0 do found[#found + 1] = text(due(tonumber(ARGV[index]))) end
-elseif command == 'take' then
-  local tokens = tonumber(ARGV[4])
-  if hold == 0 and level >= tokens * 1000000 then
-    level = level - tokens * 1000000
-    taken = taken + tokens
-    found[1] = '1'
+elseif command == 'take' and hold == 0 and #line == 0 then
+  local amounts = args_of(first)
+  amounts.told = 0
+  if due(bucket, amounts) <= now then
+    spend(amounts)
+    found = { text(seq) }
   end
-elseif command == 'give' then
-  if ARGV[4] == epoch and tonumber(ARGV[5]) == taken then
-    add(tonumber(ARGV[6]) * 1000000)
-    taken = taken - tonumber(ARGV[6])
+elseif command == 'give' and ARGV[first] == epoch then
+  for at = first + 1, #ARGV, 1 + dimensions do
+    local id, amounts = tonumber(ARGV[at]), args_of(at + 1)
+    local index, entry = find(id)
+    if entry then
+      local left, earlier = 0, math.huge
+      for d = 1, dimensions do
+        local given = math.min(entry[d], amounts[d])
+        entry[d] = entry[d] - given
+        left = left + entry[d]
+        earlier = math.min(earlier, given / rate[d])
+      end
+      entry.told = entry.told - earlier
+      if left == 0 then table.remove(line, index) end
+    elseif id == seq then
+      put_back(amounts)
+    end
   end
 elseif command == 'charge' then
-  level = level - tonumber(ARGV[4]) * 1000000
-  taken = taken + tonumber(ARGV[4])
+  spend(args_of(first))
 elseif command == 'refund' then
-  add(tonumber(ARGV[4]) * 1000000)
+  put_back(args_of(first))
 elseif command == 'pause' then
-  hold = math.max(hold, now + tonumber(ARGV[4]) * 1000)
+  hold = math.max(hold, now + tonumber(ARGV[first]) * 1000)
 elseif command == 'resume' then
-  if hold > 0 then release() end
+  if hold > 0 then release(bucket) end
+  hold = 0
 elseif command == 'rate' then
-  rate, window = tonumber(ARGV[4]) or rate, tonumber(ARGV[5]) or window
   is_set = true
-  most = math.max(1, rate * window) * 1000000
-  add(0)
-  redis.call('HSET', key, 'rate', text(rate), 'window', text(window))
+  for d = 1, dimensions do
+    local new_rate, new_window = ARGV[first + 2 * d - 2], ARGV[first + 2 * d - 1]
+    if new_rate ~= '' or new_window ~= '' then
+      rate[d] = tonumber(new_rate) or rate[d]
+      window[d] = tonumber(new_window) or window[d]
+      most[d] = math.max(1, rate[d] * window[d]) * 1000000
+      redis.call('HSET', key, 'rate' .. d, text(rate[d]), 'window' .. d, text(window[d]))
+    end
+  end
+end
+gain(bucket, now, line[1])
+
+local ahead = { at = bucket.at, unpack(bucket) }
+if hold > 0 then
+  gain(ahead, hold, line[1])
+  release(ahead)
+end
+local packed, reserved = {}, {}
+for _, entry in ipairs(line) do
+  local at = due(ahead, entry)
+  if asked[entry.id] then
+    entry.told = at
+    found[#found + 1] = text(entry.id)
+    found[#found + 1] = text(ahead.at - now)
+    for d = 1, dimensions do found[#found + 1] = text(fits_at(ahead, entry, d) - now) end
+  end
+  take(ahead, entry, at)
+  packed[#packed + 1] = text(entry.id) .. ' ' .. text(entry.told)
+  for d = 1, dimensions do
+    packed[#packed + 1] = ' ' .. text(entry[d])
+    reserved[d] = (reserved[d] or 0) + entry[d]
+  end
+  packed[#packed + 1] = ';'
 end
 
-local left = math.max(0, hold - now)
-if command ~= 'look' then
-  redis.call('HSET', key, 'epoch', epoch, 'level', text(level), 'since', text(since), 'taken', text(taken), 'hold', text(hold))
-  local full = math.max((most - level) / rate, left + (left > 0 and (most - 1000000) / rate or 0))
+local answer = { epoch, text(math.max(0, hold - now)) }
+local full = ahead.at
+for d = 1, dimensions do
+  full = math.max(full, ahead.at + (most[d] - ahead[d]) / rate[d])
+  answer[#answer + 1] = text(rate[d])
+  answer[#answer + 1] = text(window[d])
+  answer[#answer + 1] = text((bucket[d] - (reserved[d] or 0)) / 1000000)
+end
+for _, value in ipairs(found) do answer[#answer + 1] = value end
+
+if command ~= 'look' or next(asked) then
+  redis.call('HSET', key, 'epoch', epoch, 'since', text(bucket.at), 'hold', text(hold), 'seq', text(seq), 'line', table.concat(packed))
+  for d = 1, dimensions do redis.call('HSET', key, 'level' .. d, text(bucket[d])) end
   if is_set then
     redis.call('PERSIST', key)
   else
-    redis.call('PEXPIRE', key, string.format('%.0f', math.min(math.ceil(full / 1000) + 1000, 9000000000000000)))
+    redis.call('PEXPIRE', key, string.format('%.0f', math.min(math.ceil((full - now) / 1000) + 1000, 9000000000000000)))
   end
 end
-return { epoch, text(rate), text(window), text(level / 1000000), text(left), text(taken), unpack(found) }
+return answer
 `;
 
 /** What EVALSHA knows the script by. A constant, for no hash is at hand everywhere; a test compares the two. */
-export const SCRIPT_SHA = "76c6324795e0d965d9b9d8b50e02d5821efa88b1";
+export const SCRIPT_SHA = "56c4e9eba97a9c7ac60a9c289c58458bdefb313f";

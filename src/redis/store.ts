@@ -4,36 +4,57 @@ import type { SendCommand } from "./client.js";
 import { StoreUnavailableError } from "./errors.js";
 import { SCRIPT, SCRIPT_SHA } from "./script.js";
 
+/** Tokens, or times, of each dimension, in one fixed order. */
+export type Amounts = readonly number[];
+
+/** A bucket of the store. */
+export interface StoredBucket {
+  /** The rate that holds, in tokens a second, and the burst window, in seconds. */
+  readonly rate: RateSettings;
+  /** Tokens that nobody has reserved; negative is debt. */
+  readonly level: number;
+}
+
+/** Tokens that the store has set aside: when they are there, in milliseconds from when it was asked. */
+export interface Reservation {
+  readonly id: number;
+  /** From when on any of them may be used: then those before it have theirs. */
+  readonly startMs: number;
+  /** When the last of them is there, of each dimension. */
+  readonly readyMs: Amounts;
+}
+
 /** What the store answers to every command. */
 export interface Answer {
-  /** When the bucket was made. Another one knows nothing of the places of this one. */
+  /** When the buckets were made. Others know nothing of the reservations of these. */
   readonly epoch: string;
-  /** The rate that holds, in tokens a second, and the burst window, in seconds. */
-  readonly rate: number;
-  readonly burstWindowSecs: number;
-  /** Tokens in the bucket; negative is debt. */
-  readonly level: number;
   /** Milliseconds until the pause ends; 0 when none holds. */
   readonly pausedForMs: number;
-  /** The place behind all tokens handed out. */
-  readonly place: number;
-  /** For tokens reserved or looked at: the milliseconds until each is due. For tokens tried: one entry when they were taken. */
-  readonly found: readonly number[];
+  /** One for each dimension. */
+  readonly buckets: readonly StoredBucket[];
+  /** The reservations made, or asked about and not due yet. */
+  readonly reservations: readonly Reservation[];
+  /** For tokens tried: by what number they were taken; undefined when they were not. */
+  readonly taken: number | undefined;
 }
 
 export type Command =
   "reserve" | "look" | "take" | "give" | "charge" | "refund" | "pause" | "resume" | "rate";
 
+type Arguments = readonly (string | number)[];
+
 export interface StorePlan {
+  /** For errors. */
   readonly name: string;
+  readonly key: string;
   readonly send: SendCommand;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** The rate and the burst window while none is set in the store. */
-  readonly rate: RateSettings;
+  /** The rate and burst window of each dimension while none is set in the store. */
+  readonly rates: readonly RateSettings[];
 }
 
-/** The bucket that all processes share, by the name of its limiter. */
+/** The buckets that all processes share, by the name of their limiter. */
 export class Store {
   readonly #plan: StorePlan;
 
@@ -49,7 +70,7 @@ export class Store {
    */
   call(
     command: Command,
-    args: readonly (number | string)[] = [],
+    args: Arguments = [],
     onLate?: (answer: Answer | undefined) => void,
   ): Promise<Answer> {
     const { clock, name, timeoutMs } = this.#plan;
@@ -74,20 +95,20 @@ export class Store {
     });
   }
 
-  async #run(command: Command, args: readonly (number | string)[]): Promise<Answer> {
-    const { name, send, rate } = this.#plan;
-    const rest = [
-      "1",
-      `tidegate:{${name}}`,
-      command,
-      ...[rate.maxRowsPerSecond, rate.burstWindowSecs, ...args].map(String),
-    ];
+  async #run(command: Command, args: Arguments): Promise<Answer> {
+    const { key, send, rates } = this.#plan;
+    const given = rates.flatMap(({ maxRowsPerSecond, burstWindowSecs }) => [
+      maxRowsPerSecond,
+      burstWindowSecs,
+    ]);
+    const rest = ["1", key, command, ...[rates.length, ...given, ...args].map(String)];
+    const read = (reply: unknown): Answer => answerOf(reply, rates.length, command === "take");
     try {
-      return answerOf(await send(["EVALSHA", SCRIPT_SHA, ...rest]));
+      return read(await send(["EVALSHA", SCRIPT_SHA, ...rest]));
     } catch (error) {
       // The only failure of which it is known that nothing was done.
       if (!isUnknownScript(error)) throw error;
-      return answerOf(await send(["EVAL", SCRIPT, ...rest]));
+      return read(await send(["EVAL", SCRIPT, ...rest]));
     }
   }
 }
@@ -96,25 +117,27 @@ function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("NOSCRIPT");
 }
 
-function answerOf(reply: unknown): Answer {
-  if (!Array.isArray(reply) || reply.length < 6) throw new TypeError("The answer is not that of the script.");
-  const [epoch, ...numbers] = reply.map(String) as [string, ...string[]];
-  const [rate, burstWindowSecs, level, holdMicros, place, ...found] = numbers.map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    ...number[],
-  ];
-  const pausedForMs = holdMicros / 1000;
-  return {
-    epoch,
-    rate,
-    burstWindowSecs,
-    level,
-    pausedForMs,
-    place,
-    found: found.map((micros) => micros / 1000),
-  };
+function answerOf(reply: unknown, dimensions: number, isTaking: boolean): Answer {
+  if (!Array.isArray(reply) || reply.length < 2 + 3 * dimensions)
+    throw new TypeError("The answer is not that of the script.");
+  const [epoch, ...texts] = reply.map(String) as [string, ...string[]];
+  const numbers = texts.map(Number).values();
+  const next = (): number => numbers.next().value ?? NaN;
+  const pausedForMs = next() / 1000;
+  const buckets = Array.from({ length: dimensions }, () => ({
+    rate: { maxRowsPerSecond: next(), burstWindowSecs: next() },
+    level: next(),
+  }));
+  const found = [...numbers];
+  if (isTaking) return { epoch, pausedForMs, buckets, reservations: [], taken: found[0] };
+  const reservations: Reservation[] = [];
+  for (let at = 0; at < found.length; at += 2 + dimensions) {
+    const [id = NaN, startMicros = NaN, ...readyMicros] = found.slice(at, at + 2 + dimensions);
+    reservations.push({
+      id,
+      startMs: startMicros / 1000,
+      readyMs: readyMicros.map((micros) => micros / 1000),
+    });
+  }
+  return { epoch, pausedForMs, buckets, reservations, taken: undefined };
 }

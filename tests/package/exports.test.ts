@@ -36,6 +36,7 @@ const RATE_LIMIT: Names = {
     "AnyBudget",
     "BucketOptions",
     "BucketStats",
+    "Budget",
     "Clock",
     "CostAt",
     "DimensionStats",
@@ -150,8 +151,17 @@ const PUBLIC: Readonly<Record<string, Names>> = {
   },
   "tidegate/diagnostics-channel": { values: ["publishEvents"], types: [] },
   "tidegate/redis": {
-    values: ["RedisRateLimiter", "StoreUnavailableError"],
-    types: ["RedisClient", "RedisRateLimiterOptions", "RedisRateLimiterStats", "SendCommand"],
+    values: ["RedisRateBudget", "RedisRateLimiter", "StoreUnavailableError"],
+    types: [
+      "RedisClient",
+      "RedisRateBudgetOptions",
+      "RedisRateBudgetStats",
+      "RedisRateLimiterOptions",
+      "RedisRateLimiterStats",
+      "SendCommand",
+      "SharedPermit",
+      "StoreOptions",
+    ],
   },
   "tidegate/testing": { values: ["ManualClock"], types: [] },
 };

@@ -1,23 +1,63 @@
+import { LuaFactory } from "wasmoon";
+import { SCRIPT } from "../../src/redis/script.js";
 import type { ManualClock } from "../../src/testing/index.js";
+
+const lua = await new LuaFactory().createEngine();
+const MADE_AT_SECS = 1_700_000_000;
 
 /** How a request fares: milliseconds there and back, or lost on the way, or refused by the client. */
 export type Fate = readonly [thereMs: number, backMs: number] | "lost" | "refused";
 
-/** A server with a bucket of its own, on a clock of its own, behind a network. It does what the script does. */
+/** What the script is run with: one hash, and a clock. */
+interface Surroundings {
+  readonly key: string;
+  readonly args: readonly string[];
+  readonly hash: Map<string, string>;
+  readonly now: number;
+}
+
+/** Runs the script of the store as a server would, in an interpreter of its language. */
+function runScript({ key, args, hash, now }: Surroundings): string[] {
+  const micros = Math.round(now * 1000);
+  const commands: Record<string, (...rest: string[]) => unknown> = {
+    TIME: () => [String(MADE_AT_SECS + Math.floor(micros / 1e6)), String(micros % 1e6)].join("\n"),
+    HGETALL: () => [...hash].flat().join("\n"),
+    HSET: (...fields) => {
+      for (let at = 0; at < fields.length; at += 2) hash.set(fields[at] ?? "", fields[at + 1] ?? "");
+    },
+    PEXPIRE: () => undefined,
+    PERSIST: () => undefined,
+  };
+  lua.global.set("perform", (name: string, ...rest: string[]) => {
+    const command = commands[name];
+    if (command === undefined) throw new Error(`The fake store has no ${name}.`);
+    return command(...rest.slice(name === "TIME" ? 0 : 1).map(String)) ?? "";
+  });
+  const list = (values: readonly string[]): string => values.map((value) => JSON.stringify(value)).join(",");
+  return String(
+    lua.doStringSync(`
+      unpack = unpack or table.unpack
+      redis = { call = function(name, ...)
+        local reply = {}
+        for value in string.gmatch(perform(name, ...) .. '\\n', '([^\\n]*)\\n') do reply[#reply + 1] = value end
+        return reply
+      end }
+      KEYS, ARGV = { ${list([key])} }, { ${list(args)} }
+      return table.concat((function() ${SCRIPT} end)(), ' ')
+    `),
+  ).split(" ");
+}
+
+/** A server on a clock of its own, behind a network. */
 export class FakeRedis {
-  /** The commands that were carried out, with their arguments, and those that were sent. */
+  /** The commands that were carried out, with what they need, and those that were sent. */
   readonly done: string[][] = [];
   readonly sent: string[] = [];
   /** How the next requests fare; the last one holds on. */
   fates: Fate[] = [[0, 0]];
   unanswered = 0;
   mostUnanswered = 0;
-  epoch = "1.0";
-  level: number | undefined = undefined;
-  taken = 0;
-  #since = 0;
-  #hold = 0;
-  #set: readonly [rate: number, window: number] | undefined = undefined;
+  readonly #hash = new Map<string, string>();
   readonly #clock: ManualClock;
 
   constructor(clock: ManualClock) {
@@ -26,14 +66,30 @@ export class FakeRedis {
 
   /** Loses all, as a server does that keeps nothing. */
   flush(): void {
-    this.epoch = `${this.epoch}0`;
-    this.level = undefined;
-    this.#hold = 0;
+    this.#hash.clear();
+  }
+
+  /** What nobody has reserved of a dimension, in tokens, by the last command. */
+  level(dimension = 1): number {
+    return Number(this.#hash.get(`level${String(dimension)}`)) / 1e6 - this.reserved(dimension);
+  }
+
+  /** Tokens of a dimension that are reserved and not due yet, by the last command. */
+  reserved(dimension = 1): number {
+    const entries = (this.#hash.get("line") ?? "").split(";").filter((entry) => entry !== "");
+    return entries.reduce((sum, entry) => sum + Number(entry.split(" ")[1 + dimension]) / 1e6, 0);
+  }
+
+  /** Carries out one command now; what it answers. */
+  run(args: readonly string[]): string[] {
+    const [, , , key = "", ...rest] = args;
+    const [command = "", dimensions, ...more] = rest;
+    this.done.push([command, ...more.slice(2 * Number(dimensions))]);
+    return runScript({ key, args: rest, hash: this.#hash, now: this.#clock.now() });
   }
 
   readonly send = (args: string[]): Promise<unknown> => {
-    const [, , , , command = "", ...rest] = args;
-    this.sent.push(command);
+    this.sent.push(args[4] ?? "");
     const fate = this.fates.length > 1 ? (this.fates.shift() as Fate) : this.fates[0];
     if (fate === "refused") return Promise.reject(new Error("refused"));
     this.unanswered += 1;
@@ -42,7 +98,7 @@ export class FakeRedis {
       if (fate === undefined || fate === "lost") return;
       const [thereMs, backMs] = fate;
       this.#after(thereMs, () => {
-        const answer = this.#run(command, rest);
+        const answer = this.run(args);
         this.#after(backMs, () => {
           this.unanswered -= 1;
           resolve(answer);
@@ -54,66 +110,5 @@ export class FakeRedis {
   #after(ms: number, action: () => void): void {
     if (ms === 0) action();
     else this.#clock.schedule(ms, action);
-  }
-
-  /** In tokens and milliseconds where the script has millionths and microseconds. */
-  #run(command: string, [rateArg, windowArg, ...args]: string[]): string[] {
-    this.done.push([command, ...args]);
-    const now = this.#clock.now();
-    const [rate, window] = this.#set ?? [Number(rateArg), Number(windowArg)];
-    let most = Math.max(1, rate * window);
-    let level = this.level ?? most;
-    const perMs = rate / 1000;
-    const gain = (to: number): void => {
-      level = Math.min(most, level + (to - this.#since) * perMs);
-      this.#since = to;
-    };
-    if (this.level === undefined) this.#since = now;
-    if (this.#hold > 0 && this.#hold <= now) {
-      gain(this.#hold);
-      level = Math.min(level, 1);
-      this.#hold = 0;
-    }
-    gain(now);
-    const found: number[] = [];
-    const numbers = args.map(Number);
-    const [first = 0] = numbers;
-    if (command === "reserve" && this.#hold === 0) {
-      for (const tokens of numbers.slice(1)) {
-        const wait = Math.max(0, tokens - level) / perMs;
-        if (found.length > 0 && wait - (found[0] ?? 0) > first / 1000) break;
-        level -= tokens;
-        this.taken += tokens;
-        found.push(wait);
-      }
-    } else if (command === "look" && args[0] === this.epoch) {
-      for (const place of numbers.slice(1)) found.push(Math.max(0, place - this.taken - level) / perMs);
-    } else if (command === "take" && this.#hold === 0 && level >= first) {
-      level -= first;
-      this.taken += first;
-      found.push(1);
-    } else if (command === "give" && args[0] === this.epoch && numbers[1] === this.taken) {
-      level = Math.min(most, level + (numbers[2] ?? 0));
-      this.taken -= numbers[2] ?? 0;
-    } else if (command === "charge") {
-      level -= first;
-      this.taken += first;
-    } else if (command === "refund") level = Math.min(most, level + first);
-    else if (command === "pause") this.#hold = Math.max(this.#hold, now + first);
-    else if (command === "resume") {
-      level = Math.min(level, this.#hold > 0 ? 1 : Infinity);
-      this.#hold = 0;
-    } else if (command === "rate") {
-      this.#set = [args[0] === "" ? rate : first, args[1] === "" ? window : (numbers[1] ?? 0)];
-      most = Math.max(1, this.#set[0] * this.#set[1]);
-      level = Math.min(level, most);
-    }
-    this.level = level;
-    const hold = Math.max(0, this.#hold - now) * 1000;
-    const [rateNow, windowNow] = this.#set ?? [rate, window];
-    return [
-      this.epoch,
-      ...[rateNow, windowNow, level, hold, this.taken, ...found.map((ms) => ms * 1000)].map(String),
-    ];
   }
 }

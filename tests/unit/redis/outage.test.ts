@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { observeLimiters } from "../../../src/internal/limiter-observer.js";
 import { StoreUnavailableError } from "../../../src/redis/index.js";
 import { Outage } from "../../../src/redis/outage.js";
 
@@ -10,7 +11,7 @@ test("tries come twice as far apart each time, a second at most, and begin anew 
     return outage.until;
   });
   expect(delays).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
-  outage.end();
+  outage.end(0);
   expect([outage.error, outage.until]).toEqual([undefined, -Infinity]);
   outage.begin(0, error);
   expect(outage.until).toBe(50);
@@ -22,4 +23,24 @@ test("a call without an answer is waited for, until it ends", () => {
   expect(outage.until).toBe(1000);
   outage.noteEnd(300);
   expect(outage.until).toBe(300);
+});
+
+test("observers hear once that the store is lost, and once that it is found", () => {
+  const heard: unknown[] = [];
+  const stop = observeLimiters({
+    storeLost: (event) => heard.push(event),
+    storeFound: (event) => heard.push(event),
+  });
+  const outage = new Outage(100);
+  const error = new StoreUnavailableError("search", "has failed", false);
+  outage.end(5);
+  outage.begin(10, error);
+  outage.begin(60, error);
+  outage.end(300);
+  outage.end(310);
+  stop();
+  expect(heard).toEqual([
+    { limiter: "search", reason: error },
+    { limiter: "search", afterMs: 290 },
+  ]);
 });
