@@ -1,8 +1,9 @@
 import { performance } from "node:perf_hooks";
 import { App, ContextKey, Environment, KeyedRateLimiter, runMain, useContext } from "tidegate";
+import { readOrExit } from "../support/number-options.js";
 import type { QuotaRate } from "../support/quota.js";
 import { Frontier } from "./frontier.js";
-import { type CrawlOptions, readOptions, usage } from "./options.js";
+import { type CrawlOptions, OPTIONS, readOptions } from "./options.js";
 import { CONNECTIONS, FRONTIER, POLITENESS, crawl } from "./pipeline.js";
 import { type Site, startSite } from "./site.js";
 import { type Failure, summaryOf } from "./summary.js";
@@ -49,16 +50,7 @@ function main(): Promise<void> {
   return crawl(hosts, url);
 }
 
-function optionsOrExit(): CrawlOptions {
-  try {
-    return readOptions(process.argv.slice(2));
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\nOptions:\n${usage()}`);
-    process.exit(2);
-  }
-}
-
-const options = optionsOrExit();
+const options = readOrExit(readOptions, OPTIONS);
 console.log(
   `Crawling ${String(options.pages)} pages on ${String(options.hosts)} hosts that allow ${String(options.rate)} ` +
     "requests/s each. Ctrl-C lets the requests in flight end.\n",
