@@ -46,8 +46,9 @@ function fleet(options: FleetOptions): Environment {
 }
 
 async function main(count: number): Promise<void> {
-  const signal = AbortSignal.any([useSignal(), useContext(WORKERS).lost]);
-  console.log("The workers are ready.\n");
+  const { pids, lost } = useContext(WORKERS);
+  console.log(`The workers are ready: processes ${pids.join(", ")}.\n`);
+  const signal = AbortSignal.any([useSignal(), lost]);
   await useContext(JOBS).doAll(makePrompts(count), signal);
 }
 

@@ -7,6 +7,7 @@ const PROGRAM = fileURLToPath(new URL("worker.ts", import.meta.url));
 
 /** Worker processes. Disposed of, each lets its jobs end and ends itself. */
 export interface Workers extends AsyncDisposable {
+  readonly pids: readonly number[];
   /** Aborts when one of them has ended that was not told to; the reason says which. */
   readonly lost: AbortSignal;
 }
@@ -24,10 +25,10 @@ export async function startWorkers(plans: readonly WorkerPlan[]): Promise<Worker
   async function start(plan: WorkerPlan): Promise<void> {
     // In a group of its own: Ctrl-C is for who has started it, and tells it to stop.
     const child = fork(PROGRAM, [JSON.stringify(plan)], { detached: true });
-    const ended = once(child, "exit").then(([code]) => {
+    const ended = once(child, "exit").then(([code, signal]) => {
       running.delete(child);
-      if (!isStopping)
-        lost.abort(new Error(`${plan.name} has ended with ${String(code)}, and was not told to.`));
+      if (isStopping) return;
+      lost.abort(new Error(`${plan.name} has ended with ${String(code ?? signal)}, and was not told to.`));
     });
     running.set(child, ended);
     await Promise.race([once(child, "message"), ended]);
@@ -47,5 +48,6 @@ export async function startWorkers(plans: readonly WorkerPlan[]): Promise<Worker
     await stop();
     throw error;
   }
-  return { lost: lost.signal, [Symbol.asyncDispose]: stop };
+  const pids = [...running.keys()].map(({ pid }) => pid as number);
+  return { pids, lost: lost.signal, [Symbol.asyncDispose]: stop };
 }

@@ -94,7 +94,7 @@ describeWithRedis("worker processes that share a budget", () => {
   });
 
   test("Ctrl-C lets the jobs in flight end, and nothing is left running", async () => {
-    const example = start("--workers", "2");
+    const example = start("--workers", "1");
     await example.says("answered http");
     example.tell("SIGINT");
     const toldAt = performance.now();
@@ -110,6 +110,33 @@ describeWithRedis("worker processes that share a budget", () => {
     await serverEnds();
   });
 
+  test("a worker that dies ends the run with 1, and the others end their jobs", async () => {
+    const example = start("--workers", "2");
+    await example.says("answered http");
+    example.tell("SIGKILL", firstWorker(example));
+    const ended = await example.ended;
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain("Error: worker 1 has ended with SIGKILL, and was not told to.\n");
+    const { jobs, failed, done } = factsOf(ended);
+    expect({ jobs, failed }).toEqual({ jobs: 2_000, failed: 0 });
+    expect(ended.stderr).toContain(`Of 2000 jobs only ${String(done)} are done.\n`);
+    await serverEnds();
+  });
+
+  test("without its parent a worker ends at once", async () => {
+    const example = start("--workers", "1");
+    await example.says("answered http");
+    const others = [await pidOfServer(), firstWorker(example)];
+    example.tell("SIGKILL");
+    try {
+      // It holds the output too. All jobs would take 10 s.
+      const isOver = example.ended.then(() => true);
+      expect(await Promise.race([isOver, pass(5_000, false, { ref: false })])).toBe(true);
+    } finally {
+      for (const pid of others) if (isRunning(pid)) process.kill(pid, "SIGKILL");
+    }
+  });
+
   test("a run that is shorter than the burst is good for uses less of the quota: 1", async () => {
     const ended = await start("--jobs", "10", "--workers", "1").ended;
     expect(ended.code).toBe(1);
@@ -118,6 +145,10 @@ describeWithRedis("worker processes that share a budget", () => {
     await serverEnds();
   });
 });
+
+function firstWorker({ stdout }: MainProgram): number {
+  return Number(/processes (\d+)/.exec(stdout)?.[1]);
+}
 
 function isRunning(pid: number): boolean {
   try {
@@ -162,20 +193,6 @@ describe("its options", () => {
     [["--hosts", "4"], "Unknown option '--hosts'"],
   ])("%j is refused", (args, message) => {
     expect(() => readOptions(args)).toThrow(message);
-  });
-
-  test("a wrong one ends the program with 2, before it begins, and all are shown", async () => {
-    const { code, stdout, stderr } = await start("--workers", "0").ended;
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr.split("\n")).toEqual([
-      '--workers must be an integer from 1 to 16; got "0".',
-      "",
-      "Options:",
-      "  --jobs <n>      jobs to be done: 1 to 20000, default 2000",
-      "  --rate <n>      requests a second that the service allows: 1 to 1000, default 200",
-      "  --workers <n>   processes that work: 1 to 16, default 4",
-      "",
-    ]);
   });
 });
 

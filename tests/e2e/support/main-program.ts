@@ -56,6 +56,11 @@ export class MainProgram {
     process.kill(pid, signal);
   }
 
+  /** What it has written to stdout so far. */
+  get stdout(): string {
+    return this.#stdout;
+  }
+
   /** The process that was started. */
   get pid(): number {
     return this.#child.pid as number;
