@@ -46,9 +46,9 @@ function fleet(options: FleetOptions): Environment {
 }
 
 async function main(count: number): Promise<void> {
-  const { pids, lost } = useContext(WORKERS);
+  const { pids, ended } = useContext(WORKERS);
   console.log(`The workers are ready: processes ${pids.join(", ")}.\n`);
-  const signal = AbortSignal.any([useSignal(), lost]);
+  const signal = AbortSignal.any([useSignal(), ended]);
   await useContext(JOBS).doAll(makePrompts(count), signal);
 }
 

@@ -3,9 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { Worker } from "bullmq";
+import { RateLimiter, withContext } from "tidegate";
 import { readOptions } from "../../examples/bullmq/options.js";
+import { RATE_LIMIT, SERVICE_URL, embed } from "../../examples/bullmq/pipeline.js";
 import { termsFor } from "../../examples/bullmq/plan.js";
+import { Jobs, QUEUE, connectionTo } from "../../examples/bullmq/queue.js";
+import { startRedis } from "../../examples/bullmq/redis.js";
 import { shortfalls, summaryOf } from "../../examples/bullmq/summary.js";
+import { startEmbeddingService } from "../../examples/quickstart/embedding-service.js";
 import { describeWithRedis } from "../support/redis-server.js";
 import { ROOT } from "../support/root.js";
 import type { Finished } from "../support/run-node.js";
@@ -116,7 +122,7 @@ describeWithRedis("worker processes that share a budget", () => {
     example.tell("SIGKILL", firstWorker(example));
     const ended = await example.ended;
     expect(ended.code).toBe(1);
-    expect(ended.stderr).toContain("Error: worker 1 has ended with SIGKILL, and was not told to.\n");
+    expect(ended.stderr).toContain("Error: worker 1 has ended with SIGKILL.\n");
     const { jobs, failed, done } = factsOf(ended);
     expect({ jobs, failed }).toEqual({ jobs: 2_000, failed: 0 });
     expect(ended.stderr).toContain(`Of 2000 jobs only ${String(done)} are done.\n`);
@@ -144,6 +150,34 @@ describeWithRedis("worker processes that share a budget", () => {
     expect(ended.stderr).toMatch(/^Used is [\d.]+% of the quota, which is less than 90\.0%\.$/m);
     await serverEnds();
   });
+});
+
+describeWithRedis("the queue", () => {
+  test("jobs that fail have ended too; nobody waits any more when the signal aborts", async () => {
+    await using redis = await startRedis();
+    await using jobs = new Jobs(redis.port);
+    const work = ({ data }: { data: string }): Promise<number[]> =>
+      data === "bad" ? Promise.reject(new Error("429")) : Promise.resolve([data.length]);
+    const worker = new Worker(QUEUE, work, { connection: connectionTo(redis.port), name: "a" });
+    await jobs.doAll(["good", "bad", "good"], new AbortController().signal);
+    expect(await jobs.tally()).toEqual({ doneBy: { a: 2 }, done: 2, failures: ["429"] });
+    await worker.close();
+    const controller = new AbortController();
+    const waiting = jobs.doAll(["good"], controller.signal);
+    controller.abort("enough");
+    await expect(waiting).rejects.toBe("enough");
+    await expect(jobs.doAll(["good"], controller.signal)).rejects.toBe("enough");
+  });
+});
+
+test("a text takes a token and is embedded; a refusal of the service is an error", async () => {
+  await using service = await startEmbeddingService({ perSecond: 0.001, burst: 1 });
+  const limiter = new RateLimiter({ maxRowsPerSecond: 10 });
+  const embedOne = (text: string): Promise<number[]> =>
+    withContext(RATE_LIMIT, limiter, () => withContext(SERVICE_URL, service.url, () => embed(text)));
+  expect(await embedOne("tide")).toHaveLength(16);
+  await expect(embedOne("tide")).rejects.toThrow("429 Too Many Requests");
+  expect(limiter.stats().grantedTokens).toBe(2);
 });
 
 function firstWorker({ stdout }: MainProgram): number {
