@@ -33,10 +33,10 @@ export interface Terms extends Pick<WorkerPlan, "concurrency" | "budget"> {
 export function termsFor({ rate, workers }: FleetOptions): Terms {
   const maxRowsPerSecond = 0.99 * rate;
   const concurrency = Math.ceil((IN_FLIGHT_SECS * rate) / workers);
-  const burst = Math.max(1, BURST_SECS * maxRowsPerSecond) + workers * concurrency;
+  const burst = BURST_SECS * maxRowsPerSecond + workers * concurrency;
   return {
     concurrency,
     budget: { maxRowsPerSecond, burstWindowSecs: BURST_SECS },
-    quota: { perSecond: rate, burst: Math.ceil(burst) },
+    quota: { perSecond: rate, burst: Math.ceil(burst) }, // up, for a bucket holds at least one token
   };
 }

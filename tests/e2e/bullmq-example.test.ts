@@ -52,6 +52,15 @@ function count(step: string, log: string): number {
   return log.split("\n").filter((line) => line.startsWith(`${step} `)).length;
 }
 
+function mostInFlight(log: string): number {
+  let [inFlight, most] = [0, 0];
+  for (const [, step] of log.matchAll(/^(sent|answered) /gm)) {
+    inFlight += step === "sent" ? 1 : -1;
+    most = Math.max(most, inFlight);
+  }
+  return most;
+}
+
 describeWithRedis("worker processes that share a budget", () => {
   const program = process.env["REDIS_SERVER"];
   let folder: string;
@@ -85,6 +94,7 @@ describeWithRedis("worker processes that share a budget", () => {
     expect(ended.code).toBe(0);
     expect(count("sent", ended.stderr)).toBe(900);
     expect(count("arrived", ended.stderr)).toBe(900);
+    expect(mostInFlight(ended.stderr)).toBeGreaterThan(6); // several of each worker
     const { quotaUsed, seconds, workers, ...counts } = factsOf(ended);
     expect(counts).toEqual({ jobs: 900, done: 900, failed: 0, tooMany: 0 });
     expect(quotaUsed).toBeGreaterThanOrEqual(0.9);
@@ -161,6 +171,8 @@ describeWithRedis("the queue", () => {
     const worker = new Worker(QUEUE, work, { connection: connectionTo(redis.port), name: "a" });
     await jobs.doAll(["good", "bad", "good"], new AbortController().signal);
     expect(await jobs.tally()).toEqual({ doneBy: { a: 2 }, done: 2, failures: ["429"] });
+    await jobs.doAll(["good"], new AbortController().signal);
+    expect(await jobs.tally()).toMatchObject({ done: 3 });
     await worker.close();
     const controller = new AbortController();
     const waiting = jobs.doAll(["good"], controller.signal);
