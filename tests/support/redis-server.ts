@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp } from "node:fs/promises";
 import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { describe } from "@jest/globals";
 
@@ -21,16 +24,26 @@ if (!isThere) {
 /** A server of its own on a free port of this machine, which keeps nothing. */
 export class RedisServer {
   readonly port: number;
+  readonly #options: readonly string[];
   #process: ChildProcess | undefined = undefined;
 
-  private constructor(port: number) {
+  private constructor(port: number, options: readonly string[]) {
     this.port = port;
+    this.#options = options;
   }
 
-  static async start(): Promise<RedisServer> {
-    const server = new RedisServer(await freePort());
+  /** @param options - Of the command line, besides those that every server here has. */
+  static async start(options: readonly string[] = []): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), options);
     await server.start();
     return server;
+  }
+
+  /** A node of a cluster: it has no slots yet, and knows no other. */
+  static async startNode(): Promise<RedisServer> {
+    const dir = await mkdtemp(join(tmpdir(), "redis-node-"));
+    const busPort = String(await freePort());
+    return RedisServer.start(["--cluster-enabled", "yes", "--cluster-port", busPort, "--dir", dir]);
   }
 
   get url(): string {
@@ -38,7 +51,16 @@ export class RedisServer {
   }
 
   async start(): Promise<void> {
-    const args = ["--port", String(this.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+    const args = [
+      "--port",
+      String(this.port),
+      "--bind",
+      "127.0.0.1",
+      "--save",
+      "",
+      "--appendonly",
+      "no",
+    ].concat(this.#options);
     this.#process = spawn(PROGRAM, args, { stdio: "ignore", cwd: "/tmp" });
     await once(this.#process, "spawn");
     while (!(await this.#answers())) await pass(10);
