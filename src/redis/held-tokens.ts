@@ -3,7 +3,7 @@ import type { Amounts, Reservation } from "./store.js";
 /** A reservation of this process, and what of it is not used yet; times are on the clock of this process. */
 interface Held {
   readonly id: number;
-  readonly rest: number[];
+  rest: Amounts;
   startsAt: number;
   readyAt: Amounts;
 }
@@ -17,7 +17,7 @@ export class HeldTokens {
 
   /** @param now - When the answer came that tells of the reservation. */
   add(reservation: Reservation, amounts: Amounts, now: number): void {
-    this.#held.push({ id: reservation.id, rest: [...amounts], ...timesOf(reservation, now) });
+    this.#held.push({ id: reservation.id, rest: amounts, ...timesOf(reservation, now) });
   }
 
   get isEmpty(): boolean {
@@ -31,20 +31,17 @@ export class HeldTokens {
 
   /** When the first `amounts` are there, at `rates` tokens a second; undefined when fewer are held. */
   dueAt(amounts: Amounts, rates: Amounts): number | undefined {
-    const needed = [...amounts];
+    if (amounts.some((tokens, d) => tokens > this.total(d))) return undefined;
     let dueAt = -Infinity;
-    for (const { rest, startsAt, readyAt } of this.#held) {
-      for (const [d, tokens] of rest.entries()) {
-        const used = Math.min(needed[d] ?? 0, tokens);
+    for (const { held, first } of this.#split(amounts)) {
+      for (const [d, used] of first.entries()) {
         if (used === 0) continue;
-        needed[d] = (needed[d] ?? 0) - used;
         // Those of one reservation are there one after the other.
-        const spareMs = ((tokens - used) * 1000) / (rates[d] ?? NaN);
-        dueAt = Math.max(dueAt, startsAt, (readyAt[d] ?? NaN) - spareMs);
+        const spareMs = (((held.rest[d] ?? NaN) - used) * 1000) / (rates[d] ?? NaN);
+        dueAt = Math.max(dueAt, held.startsAt, (held.readyAt[d] ?? NaN) - spareMs);
       }
-      if (needed.every((tokens) => tokens === 0)) return dueAt;
     }
-    return undefined;
+    return dueAt;
   }
 
   /** Whether so many tokens of dimension `d` alone are there at `now`. */
@@ -67,14 +64,7 @@ export class HeldTokens {
 
   /** Takes the first `amounts` away. */
   use(amounts: Amounts): void {
-    const needed = [...amounts];
-    for (const { rest } of this.#held) {
-      for (const [d, tokens] of rest.entries()) {
-        const used = Math.min(needed[d] ?? 0, tokens);
-        rest[d] = tokens - used;
-        needed[d] = (needed[d] ?? 0) - used;
-      }
-    }
+    for (const { held, first } of this.#split(amounts)) held.rest = difference(held.rest, first);
     this.#dropEmpty();
   }
 
@@ -88,18 +78,14 @@ export class HeldTokens {
 
   /** Forgets all but the first `amounts`. @returns What is to go back: of each reservation its number, and tokens. */
   keep(amounts: Amounts, rates: Amounts): number[] {
-    const kept = [...amounts];
-    const left = this.#held.flatMap((held) => {
-      const surplus = held.rest.map((tokens, d) => {
-        const used = Math.min(kept[d] ?? 0, tokens);
-        kept[d] = (kept[d] ?? 0) - used;
-        held.rest[d] = used;
-        return tokens - used;
-      });
+    const left: number[] = [];
+    for (const { held, first } of this.#split(amounts)) {
+      const surplus = difference(held.rest, first);
+      held.rest = first;
       // Those that stay are the first of it.
       held.readyAt = held.readyAt.map((at, d) => at - ((surplus[d] ?? NaN) * 1000) / (rates[d] ?? NaN));
-      return surplus.some((tokens) => tokens > 0) ? [held.id, ...surplus] : [];
-    });
+      if (surplus.some((tokens) => tokens > 0)) left.push(held.id, ...surplus);
+    }
     this.#dropEmpty();
     return left;
   }
@@ -109,9 +95,23 @@ export class HeldTokens {
     this.#held = [];
   }
 
+  /** How much of each reservation the first `amounts` are. */
+  #split(amounts: Amounts): { readonly held: Held; readonly first: Amounts }[] {
+    let needed = amounts;
+    return this.#held.map((held) => {
+      const first = held.rest.map((tokens, d) => Math.min(needed[d] ?? 0, tokens));
+      needed = difference(needed, first);
+      return { held, first };
+    });
+  }
+
   #dropEmpty(): void {
     this.#held = this.#held.filter(({ rest }) => rest.some((tokens) => tokens > 0));
   }
+}
+
+function difference(amounts: Amounts, less: Amounts): Amounts {
+  return amounts.map((tokens, d) => tokens - (less[d] ?? 0));
 }
 
 function timesOf({ startMs, readyMs }: Reservation, now: number): Pick<Held, "startsAt" | "readyAt"> {

@@ -126,8 +126,7 @@ export abstract class RedisLineLimiter<C, R> implements Disposable {
       bucket.charge(amounts[d] ?? NaN, this.#clock.now());
       bucket.taken += amounts[d] ?? NaN;
     }
-    this.#line.granted += 1;
-    limiterObserver()?.granted({ limiter: this.name, cost, waitedMs: 0, call: undefined });
+    this.#line.noteGranted(cost);
     return true;
   }
 

@@ -30,6 +30,8 @@ export class RedisRateBudget<D extends string>
   implements Budget<D>
 {
   readonly #dimensions: Dimensions<D>;
+  /** The dimensions in the order of the amounts: that of their names, for processes may write them down in others. */
+  readonly #names: readonly D[];
 
   /**
    * @param dimensions - The rate of each dimension, by name; at least one. Give all processes the same.
@@ -41,8 +43,7 @@ export class RedisRateBudget<D extends string>
     const named = new Dimensions(dimensions);
     const now = clock.now();
     const buckets = named.record((name) => makeBucket(resolveSharedRate(dimensions[name], name), now, name));
-    // In the order of their names: processes may have written them down in different ones.
-    const names = sortedNames(named);
+    const names = [...named.names].sort();
     super({
       settings,
       key: `tidegate:{${line.name}}:${names.map(encodeURIComponent).join(":")}`,
@@ -55,6 +56,7 @@ export class RedisRateBudget<D extends string>
           : { acquire: async (costs, rest) => new SharedPermit(await onStoreError.acquire(costs, rest)) },
     });
     this.#dimensions = named;
+    this.#names = names;
   }
 
   /**
@@ -104,7 +106,7 @@ export class RedisRateBudget<D extends string>
    */
   async setRate(rates: Partial<Record<D, Partial<RateOptions> | undefined>>): Promise<void> {
     const given = new Map(this.#dimensions.entries("rates", rates));
-    const changes = sortedNames(this.#dimensions).map((name) => resolveChange(given.get(name) ?? {}, name));
+    const changes = this.#names.map((name) => resolveChange(given.get(name) ?? {}, name));
     await this.tell("rate", changes.flat());
   }
 
@@ -115,14 +117,13 @@ export class RedisRateBudget<D extends string>
    */
   async stats(): Promise<RedisRateBudgetStats<D>> {
     await this.look();
-    const names = sortedNames(this.#dimensions);
-    const dimensions = this.#dimensions.record((name) => this.bucketStats(names.indexOf(name)));
+    const dimensions = this.#dimensions.record((name) => this.bucketStats(this.#names.indexOf(name)));
     return { dimensions, ...this.lineStats() };
   }
 
   protected override receipt(costs: Costs<D>): SharedPermit<D> {
     const correct = (taken: Costs<D>, needed: Costs<D>): Promise<void> =>
-      this.correct(sortedNames(this.#dimensions).map((name) => taken[name] - needed[name]));
+      this.correct(this.#names.map((name) => taken[name] - needed[name]));
     return new SharedPermit(new BudgetPermit(this.name, this.#dimensions, costs, correct));
   }
 
@@ -131,10 +132,6 @@ export class RedisRateBudget<D extends string>
   }
 
   protected dimensionName(d: number): string | undefined {
-    return sortedNames(this.#dimensions)[d];
+    return this.#names[d];
   }
-}
-
-function sortedNames<D extends string>({ names }: Dimensions<D>): D[] {
-  return [...names].sort();
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,13 +21,15 @@ if (!isThere) {
   );
 }
 
+const KEEPS_NOTHING = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+
 /** A server of its own on a free port of this machine, which keeps nothing. */
 export class RedisServer {
   readonly port: number;
   readonly #options: readonly string[];
   #process: ChildProcess | undefined = undefined;
 
-  private constructor(port: number, options: readonly string[]) {
+  protected constructor(port: number, options: readonly string[]) {
     this.port = port;
     this.#options = options;
   }
@@ -39,29 +41,13 @@ export class RedisServer {
     return server;
   }
 
-  /** A node of a cluster: it has no slots yet, and knows no other. */
-  static async startNode(): Promise<RedisServer> {
-    const dir = await mkdtemp(join(tmpdir(), "redis-node-"));
-    const busPort = String(await freePort());
-    return RedisServer.start(["--cluster-enabled", "yes", "--cluster-port", busPort, "--dir", dir]);
-  }
-
   get url(): string {
     return `redis://127.0.0.1:${String(this.port)}`;
   }
 
   async start(): Promise<void> {
-    const args = [
-      "--port",
-      String(this.port),
-      "--bind",
-      "127.0.0.1",
-      "--save",
-      "",
-      "--appendonly",
-      "no",
-    ].concat(this.#options);
-    this.#process = spawn(PROGRAM, args, { stdio: "ignore", cwd: "/tmp" });
+    const args = ["--port", String(this.port), ...KEEPS_NOTHING, ...this.#options];
+    this.#process = spawn(PROGRAM, args, { stdio: "ignore", cwd: tmpdir() });
     await once(this.#process, "spawn");
     while (!(await this.#answers())) await pass(10);
   }
@@ -93,6 +79,31 @@ export class RedisServer {
         end(false);
       });
     });
+  }
+}
+
+/** A node of a cluster: it has no slots yet, and knows no other. It writes down what it knows, in a folder of its own. */
+export class RedisNode extends RedisServer {
+  /** Where the nodes speak to each other. */
+  readonly busPort: number;
+  readonly #dir: string;
+
+  private constructor(port: number, busPort: number, dir: string) {
+    super(port, ["--cluster-enabled", "yes", "--cluster-port", String(busPort), "--dir", dir]);
+    this.busPort = busPort;
+    this.#dir = dir;
+  }
+
+  static override async start(): Promise<RedisNode> {
+    const dir = await mkdtemp(join(tmpdir(), "redis-node-"));
+    const node = new RedisNode(await freePort(), await freePort(), dir);
+    await node.start();
+    return node;
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    await rm(this.#dir, { recursive: true, force: true });
   }
 }
 

@@ -75,9 +75,14 @@ export class WaitingLine<C, R = void> implements LineView<C> {
   /** Takes `cost` now, or nothing; false while anyone waits. */
   tryTake(cost: C, now: number): boolean {
     if (this.queued > 0 || !this.#meter.tryTake(cost, now)) return false;
+    this.noteGranted(cost);
+    return true;
+  }
+
+  /** Counts, and tells of, a cost that was taken without waiting in line. */
+  noteGranted(cost: C): void {
     this.granted += 1;
     limiterObserver()?.granted({ limiter: this.name, cost, waitedMs: 0, call: undefined });
-    return true;
   }
 
   *costs(): Generator<C, void, void> {

@@ -3,23 +3,21 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Cluster, Redis } from "ioredis";
 import { createCluster } from "redis";
 import { RedisRateBudget, RedisRateLimiter } from "tidegate/redis";
-import { describeWithRedis, RedisServer } from "../../support/redis-server.js";
+import { describeWithRedis, RedisNode } from "../../support/redis-server.js";
 
 const LIMIT_MS = 60_000;
 const SLOTS = 16_384;
 
 describeWithRedis("a cluster of two nodes", () => {
-  let nodes: RedisServer[];
+  let nodes: [RedisNode, RedisNode];
 
   beforeAll(async () => {
-    nodes = await Promise.all([RedisServer.startNode(), RedisServer.startNode()]);
+    nodes = await Promise.all([RedisNode.start(), RedisNode.start()]);
     const clients = nodes.map(({ port }) => new Redis(port, "127.0.0.1"));
     await clients[0]?.call("CLUSTER", "ADDSLOTSRANGE", "0", String(SLOTS / 2 - 1));
     await clients[1]?.call("CLUSTER", "ADDSLOTSRANGE", String(SLOTS / 2), String(SLOTS - 1));
-    const [, busPort] = /cluster-port\n(\d+)/.exec(
-      ((await clients[1]?.call("CONFIG", "GET", "cluster-port")) as string[]).join("\n"),
-    ) as unknown as [string, string];
-    await clients[0]?.call("CLUSTER", "MEET", "127.0.0.1", String(nodes[1]?.port), busPort);
+    const { port, busPort } = nodes[1];
+    await clients[0]?.call("CLUSTER", "MEET", "127.0.0.1", String(port), String(busPort));
     for (const client of clients) {
       while (!String(await client.call("CLUSTER", "INFO")).includes("cluster_state:ok")) await pass(50);
       while (!String(await client.call("CLUSTER", "INFO")).includes("cluster_known_nodes:2")) await pass(50);
@@ -75,7 +73,7 @@ describeWithRedis("a cluster of two nodes", () => {
   );
 
   test("a cluster that sends again by itself is refused", () => {
-    const client = new Cluster([{ host: "127.0.0.1", port: nodes[0]?.port ?? 0 }], { lazyConnect: true });
+    const client = new Cluster([{ host: "127.0.0.1", port: nodes[0].port }], { lazyConnect: true });
     expect(() => new RedisRateLimiter({ client, name: "x", maxRowsPerSecond: 1 })).toThrow(
       /retryDelayOnFailover: 0/,
     );
