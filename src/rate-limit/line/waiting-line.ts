@@ -61,15 +61,14 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     if (scope?.ended === true) return this.#refuse(cost, scope.reason);
     if (free) return this.#grantedAtOnce(cost);
     const now = this.clock.now();
-    const maxWaitMs = options?.maxWaitMs ?? Infinity;
-    const limit = Math.min(maxWaitMs, timeLeftMs(scope, this.clock, now));
+    const limit = Math.min(options?.maxWaitMs ?? Infinity, timeLeftMs(scope, this.clock, now));
     // A caller whose time limit has passed gets nothing, though the end of its scope has not come yet.
     if (limit >= 0 && this.tryTake(cost, now)) return this.#grantedAtOnce(cost);
     if (this.queued >= this.#maxQueue)
       return this.#refuse(cost, new QueueFullError(this.name, this.#maxQueue));
     const tooLong = this.#tooLong(cost, now, limit);
     if (tooLong !== undefined) return this.#refuse(cost, tooLong);
-    return this.#join(cost, now, signal, scope, maxWaitMs);
+    return this.#join(cost, now, scope, options);
   }
 
   /** Takes `cost` now, or nothing; false while anyone waits. */
@@ -151,13 +150,8 @@ export class WaitingLine<C, R = void> implements LineView<C> {
     return new WaitTooLongError(this.name, estimate, Math.max(0, limit));
   }
 
-  #join(
-    cost: C,
-    now: number,
-    signal: AbortSignal | undefined,
-    scope: AmbientScope | undefined,
-    maxWaitMs: number,
-  ): Promise<R> {
+  #join(cost: C, now: number, scope: AmbientScope | undefined, options: AcquireOptions = {}): Promise<R> {
+    const { signal, maxWaitMs = Infinity } = options;
     const isWatched = limiterObserver() !== undefined;
     const waiter = makeWaiter<C, R>(cost, now, maxWaitMs, signal, scope, isWatched);
     if (isConditional(waiter)) {
