@@ -103,7 +103,7 @@ end
 local function put_back(amounts)
   for d = 1, dimensions do
     local cap = math.max(most[d], line[1] and line[1][d] or 0)
-    bucket[d] = math.max(bucket[d], math.min(cap, bucket[d] + amounts[d]))
+    bucket[d] = math.min(cap, bucket[d] + amounts[d])
   end
 end
 
@@ -215,4 +215,4 @@ return answer
 `;
 
 /** What EVALSHA knows the script by. A constant, for no hash is at hand everywhere; a test compares the two. */
-export const SCRIPT_SHA = "9e5f1e3906cfbe604e164a587499b7991e747559";
+export const SCRIPT_SHA = "dc5c923cb3d4df1818f9a79448b2dbbe31348c76";

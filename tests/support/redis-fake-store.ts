@@ -3,7 +3,7 @@ import { SCRIPT } from "../../src/redis/script.js";
 import type { ManualClock } from "../../src/testing/index.js";
 
 const lua = await new LuaFactory().createEngine();
-const MADE_AT_SECS = 1_700_000_000;
+const STARTED_AT_MICROS = 1_700_000_000_000_000;
 
 /** How a request fares: milliseconds there and back, or lost on the way, or refused by the client. */
 export type Fate = readonly [thereMs: number, backMs: number] | "lost" | "refused";
@@ -14,19 +14,24 @@ interface Surroundings {
   readonly args: readonly string[];
   readonly hash: Map<string, string>;
   readonly now: number;
+  readonly expire: (ms: number) => void;
 }
 
 /** Runs the script of the store as a server would, in an interpreter of its language. */
-function runScript({ key, args, hash, now }: Surroundings): string[] {
-  const micros = Math.round(now * 1000);
+function runScript({ key, args, hash, now, expire }: Surroundings): string[] {
+  const micros = STARTED_AT_MICROS + Math.round(now * 1000);
   const commands: Record<string, (...rest: string[]) => unknown> = {
-    TIME: () => [String(MADE_AT_SECS + Math.floor(micros / 1e6)), String(micros % 1e6)].join("\n"),
+    TIME: () => [String(Math.floor(micros / 1e6)), String(micros % 1e6)].join("\n"),
     HGETALL: () => [...hash].flat().join("\n"),
     HSET: (...fields) => {
       for (let at = 0; at < fields.length; at += 2) hash.set(fields[at] ?? "", fields[at + 1] ?? "");
     },
-    PEXPIRE: () => undefined,
-    PERSIST: () => undefined,
+    PEXPIRE: (ms) => {
+      expire(Number(ms));
+    },
+    PERSIST: () => {
+      expire(Infinity);
+    },
   };
   lua.global.set("perform", (name: string, ...rest: string[]) => {
     const command = commands[name];
@@ -57,6 +62,10 @@ export class FakeRedis {
   fates: Fate[] = [[0, 0]];
   unanswered = 0;
   mostUnanswered = 0;
+  /** How far the server's clock is ahead of the other one. */
+  clockOffsetMs = 0;
+  /** The life that the key was given last. */
+  expiresInMs: number | undefined = undefined;
   readonly #hash = new Map<string, string>();
   readonly #clock: ManualClock;
 
@@ -67,6 +76,11 @@ export class FakeRedis {
   /** Loses all, as a server does that keeps nothing. */
   flush(): void {
     this.#hash.clear();
+  }
+
+  /** The fields of the key. */
+  get fields(): string[] {
+    return [...this.#hash.keys()];
   }
 
   /** What nobody has reserved of a dimension, in tokens, by the last command. */
@@ -85,7 +99,16 @@ export class FakeRedis {
     const [, , , key = "", ...rest] = args;
     const [command = "", dimensions, ...more] = rest;
     this.done.push([command, ...more.slice(2 * Number(dimensions))]);
-    return runScript({ key, args: rest, hash: this.#hash, now: this.#clock.now() });
+    const expire = (ms: number): void => {
+      this.expiresInMs = ms;
+    };
+    return runScript({
+      key,
+      args: rest,
+      hash: this.#hash,
+      now: this.#clock.now() + this.clockOffsetMs,
+      expire,
+    });
   }
 
   readonly send = (args: string[]): Promise<unknown> => {
