@@ -7,8 +7,8 @@
 import { availableParallelism } from "node:os";
 import { machine } from "../support/machine.mjs";
 import { ensurePeers } from "../support/peers.mjs";
+import { hasRedis, withRedis } from "../support/redis-server.mjs";
 import { faultsWith } from "./support/faults.mjs";
-import { hasRedis, withRedis } from "./support/redis-server.mjs";
 import { failuresOf, printReport } from "./support/report.mjs";
 import { brokenDown, notRun, runProbe } from "./support/run-probe.mjs";
 

@@ -16,8 +16,19 @@ const HEADINGS = { what: "", figure: "figure", ratio: "ratio to the floor", goal
  * @param {Row[]} rows
  */
 export function printTable(title, rows) {
-  const columns = Object.keys(HEADINGS);
-  const lines = [HEADINGS, ...rows].map((row) => columns.map((column) => row[column] ?? ""));
+  printColumns(title, HEADINGS, rows);
+}
+
+/**
+ * The same, of columns that are told.
+ *
+ * @param {string} title
+ * @param {Record<string, string>} headings By column.
+ * @param {Record<string, string>[]} rows
+ */
+export function printColumns(title, headings, rows) {
+  const columns = Object.keys(headings);
+  const lines = [headings, ...rows].map((row) => columns.map((column) => row[column] ?? ""));
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index].length)));
   console.log(`\n${title}`);
   for (const line of lines) {

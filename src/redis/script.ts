@@ -12,13 +12,14 @@
  * there once they were set at run time. When the server's clock is set back nothing is gained and nothing lost.
  *
  * ARGV: command, number of dimensions, rate and window of each, and what the command needs. Every command answers epoch
- * and hold left, rate, window and level of each dimension, less what is reserved, and what it has found: of a
- * reservation its number, the time from now until it heads the line, and until its tokens of each dimension are there.
+ * and hold left, rate and window of each dimension where they were set, its level less what is reserved, and what it has
+ * found: of a reservation its number, the time from now until it heads the line, and until its tokens of each dimension
+ * are there.
  * Numbers are sent as text, for replies cut off fractions.
  */
 export const SCRIPT = `local key, command, dimensions = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local clock = redis.call('TIME')
-local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
+local now = clock[1] * 1000000 + clock[2]
 local kept = {}
 local fields = redis.call('HGETALL', key)
 for index = 1, #fields, 2 do kept[fields[index]] = fields[index + 1] end
@@ -35,13 +36,19 @@ for d = 1, dimensions do
   bucket[d] = tonumber(kept['level' .. d] or most[d])
 end
 local line = {}
-for id, told, rest in string.gmatch(kept.line or '', '(%S+) (%S+)([^;]*);') do
-  local entry = { id = tonumber(id), told = tonumber(told) }
+for text, id, told, rest in string.gmatch(kept.line or '', '((%S+) (%S+)([^;]*);)') do
+  local entry = { text = text, id = tonumber(id), told = tonumber(told) }
   for cost in string.gmatch(rest, '%S+') do entry[#entry + 1] = tonumber(cost) end
   line[#line + 1] = entry
 end
 
-local function text(number) return string.format('%.17g', number) end
+local function text(number)
+  if number == 0 then return '0' end
+  return string.format('%.17g', number)
+end
+local function tell(entry, at)
+  entry.told, entry.text = at, nil
+end
 local function args_of(first)
   local amounts = {}
   for d = 1, dimensions do amounts[d] = tonumber(ARGV[first + d - 1]) * 1000000 end
@@ -74,7 +81,7 @@ end
 if now < bucket.at then
   local back = bucket.at - now
   if hold > 0 then hold = hold - back end
-  for _, entry in ipairs(line) do entry.told = entry.told - back end
+  for _, entry in ipairs(line) do tell(entry, entry.told - back) end
   bucket.at = now
 end
 if hold > 0 and hold <= now then
@@ -108,16 +115,23 @@ local function put_back(amounts)
 end
 
 if command == 'reserve' and hold == 0 then
-  seq = seq + 1
   local entry = args_of(first)
-  entry.id, entry.told = seq, 0
-  line[#line + 1] = entry
-  asked[seq] = true
+  entry.told = 0
+  if #line == 0 and due(bucket, entry) <= now then
+    spend(entry)
+    found = { text(seq), '0' }
+    for d = 1, dimensions do found[#found + 1] = '0' end
+  else
+    seq = seq + 1
+    entry.id = seq
+    line[#line + 1] = entry
+    asked[seq] = true
+  end
 elseif command == 'look' and ARGV[first] == epoch then
   for index = first + 1, #ARGV do
     local _, entry = find(tonumber(ARGV[index]))
     if entry then
-      entry.told = 0
+      tell(entry, 0)
       asked[entry.id] = true
     end
   end
@@ -140,7 +154,7 @@ elseif command == 'give' and ARGV[first] == epoch then
         left = left + entry[d]
         earlier = math.min(earlier, given / rate[d])
       end
-      entry.told = entry.told - earlier
+      tell(entry, entry.told - earlier)
       if left == 0 then table.remove(line, index) end
     elseif id == seq then
       put_back(amounts)
@@ -163,7 +177,8 @@ elseif command == 'rate' then
       rate[d] = tonumber(new_rate) or rate[d]
       window[d] = tonumber(new_window) or window[d]
       most[d] = math.max(1, rate[d] * window[d]) * 1000000
-      redis.call('HSET', key, 'rate' .. d, text(rate[d]), 'window' .. d, text(window[d]))
+      kept['rate' .. d], kept['window' .. d] = text(rate[d]), text(window[d])
+      redis.call('HSET', key, 'rate' .. d, kept['rate' .. d], 'window' .. d, kept['window' .. d])
     end
   end
 end
@@ -178,41 +193,49 @@ local packed, reserved = {}, {}
 for _, entry in ipairs(line) do
   local at = due(ahead, entry)
   if asked[entry.id] then
-    entry.told = at
+    tell(entry, at)
     found[#found + 1] = text(entry.id)
     found[#found + 1] = text(ahead.at - now)
     for d = 1, dimensions do found[#found + 1] = text(fits_at(ahead, entry, d) - now) end
   end
   take(ahead, entry, at)
-  packed[#packed + 1] = text(entry.id) .. ' ' .. text(entry.told)
-  for d = 1, dimensions do
-    packed[#packed + 1] = ' ' .. text(entry[d])
-    reserved[d] = (reserved[d] or 0) + entry[d]
+  if not entry.text then
+    local parts = { text(entry.id), text(entry.told) }
+    for d = 1, dimensions do parts[2 + d] = text(entry[d]) end
+    entry.text = table.concat(parts, ' ') .. ';'
   end
-  packed[#packed + 1] = ';'
+  packed[#packed + 1] = entry.text
+  for d = 1, dimensions do reserved[d] = (reserved[d] or 0) + entry[d] end
 end
 
 local answer = { epoch, text(math.max(0, hold - now)) }
 local full = ahead.at
 for d = 1, dimensions do
   full = math.max(full, ahead.at + (most[d] - ahead[d]) / rate[d])
-  answer[#answer + 1] = text(rate[d])
-  answer[#answer + 1] = text(window[d])
+  answer[#answer + 1] = kept['rate' .. d] or ''
+  answer[#answer + 1] = kept['window' .. d] or ''
   answer[#answer + 1] = text((bucket[d] - (reserved[d] or 0)) / 1000000)
 end
 for _, value in ipairs(found) do answer[#answer + 1] = value end
 
 if command ~= 'look' or next(asked) then
-  redis.call('HSET', key, 'epoch', epoch, 'since', text(bucket.at), 'hold', text(hold), 'seq', text(seq), 'line', table.concat(packed))
-  for d = 1, dimensions do redis.call('HSET', key, 'level' .. d, text(bucket[d])) end
+  local state = { 'since', bucket.at, 'seq', seq }
+  local function keep(field, value)
+    if value ~= kept[field] then state[#state + 1], state[#state + 2] = field, value end
+  end
+  keep('epoch', epoch)
+  keep('hold', text(hold))
+  keep('line', table.concat(packed))
+  for d = 1, dimensions do keep('level' .. d, bucket[d]) end
+  redis.call('HSET', key, unpack(state))
   if is_set then
     redis.call('PERSIST', key)
   else
-    redis.call('PEXPIRE', key, string.format('%.0f', math.min(math.ceil((full - now) / 1000) + 1000, 9000000000000000)))
+    redis.call('PEXPIRE', key, math.min(math.ceil((full - now) / 1000) + 1000, 9000000000000000))
   end
 end
 return answer
 `;
 
 /** What EVALSHA knows the script by. A constant, for no hash is at hand everywhere; a test compares the two. */
-export const SCRIPT_SHA = "dc5c923cb3d4df1818f9a79448b2dbbe31348c76";
+export const SCRIPT_SHA = "15e094549ea5f9d2915cdfc409f58b6823a4dbb2";

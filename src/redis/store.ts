@@ -57,9 +57,17 @@ export interface StorePlan {
 /** The buckets that all processes share, by the name of their limiter. */
 export class Store {
   readonly #plan: StorePlan;
+  /** What every command is given: how many dimensions, and the rate and burst window of each. */
+  readonly #given: readonly string[];
 
   constructor(plan: StorePlan) {
     this.#plan = plan;
+    const { rates } = plan;
+    const each = rates.flatMap(({ maxRowsPerSecond, burstWindowSecs }) => [
+      maxRowsPerSecond,
+      burstWindowSecs,
+    ]);
+    this.#given = [rates.length, ...each].map(String);
   }
 
   /**
@@ -96,13 +104,9 @@ export class Store {
   }
 
   async #run(command: Command, args: Arguments): Promise<Answer> {
-    const { key, send, rates } = this.#plan;
-    const given = rates.flatMap(({ maxRowsPerSecond, burstWindowSecs }) => [
-      maxRowsPerSecond,
-      burstWindowSecs,
-    ]);
-    const rest = ["1", key, command, ...[rates.length, ...given, ...args].map(String)];
-    const read = (reply: unknown): Answer => answerOf(reply, rates.length, command === "take");
+    const { send, rates } = this.#plan;
+    const rest = ["1", this.#plan.key, command, ...this.#given, ...args.map(String)];
+    const read = (reply: unknown): Answer => answerOf(reply, rates, command === "take");
     try {
       return read(await send(["EVALSHA", SCRIPT_SHA, ...rest]));
     } catch (error) {
@@ -117,27 +121,30 @@ function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("NOSCRIPT");
 }
 
-function answerOf(reply: unknown, dimensions: number, isTaking: boolean): Answer {
-  if (!Array.isArray(reply) || reply.length < 2 + 3 * dimensions)
+function answerOf(reply: unknown, rates: readonly RateSettings[], isTaking: boolean): Answer {
+  const dimensions = rates.length;
+  const foundAt = 2 + 3 * dimensions;
+  if (!Array.isArray(reply) || reply.length < foundAt)
     throw new TypeError("The answer is not that of the script.");
-  const [epoch, ...texts] = reply.map(String) as [string, ...string[]];
-  const numbers = texts.map(Number).values();
-  const next = (): number => numbers.next().value ?? NaN;
-  const pausedForMs = next() / 1000;
-  const buckets = Array.from({ length: dimensions }, () => ({
-    rate: { maxRowsPerSecond: next(), burstWindowSecs: next() },
-    level: next(),
-  }));
-  const found = [...numbers];
-  if (isTaking) return { epoch, pausedForMs, buckets, reservations: [], taken: found[0] };
+  const textAt = (index: number): string => String(reply[index]);
+  const numberAt = (index: number): number => Number(reply[index]);
+  const buckets = rates.map((given, d): StoredBucket => {
+    const at = 2 + 3 * d;
+    // Empty while none is set.
+    const rate =
+      textAt(at) === "" ? given : { maxRowsPerSecond: numberAt(at), burstWindowSecs: numberAt(at + 1) };
+    return { rate, level: numberAt(at + 2) };
+  });
   const reservations: Reservation[] = [];
-  for (let at = 0; at < found.length; at += 2 + dimensions) {
-    const [id = NaN, startMicros = NaN, ...readyMicros] = found.slice(at, at + 2 + dimensions);
-    reservations.push({
-      id,
-      startMs: startMicros / 1000,
-      readyMs: readyMicros.map((micros) => micros / 1000),
-    });
+  for (let at = foundAt; !isTaking && at < reply.length; at += 2 + dimensions) {
+    const readyMs = rates.map((_, d) => numberAt(at + 2 + d) / 1000);
+    reservations.push({ id: numberAt(at), startMs: numberAt(at + 1) / 1000, readyMs });
   }
-  return { epoch, pausedForMs, buckets, reservations, taken: undefined };
+  return {
+    epoch: textAt(0),
+    pausedForMs: numberAt(1) / 1000,
+    buckets,
+    reservations,
+    taken: isTaking && reply.length > foundAt ? numberAt(foundAt) : undefined,
+  };
 }

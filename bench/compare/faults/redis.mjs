@@ -1,11 +1,17 @@
 /** Limiters whose state is in a Redis server: how often they call it, where their keys are, what they need of it. */
+import { scriptsRun } from "../../support/script-calls.mjs";
 import { short, startsOf } from "../support/jobs.mjs";
 
 const JOBS = 100;
 /** 200 a second: half a second for all jobs. */
 const SPEED = { limit: 10, windowMs: 50 };
 
-const OURS = { library: "tidegate", notRun: "tidegate/redis is not part of this version" };
+const OURS = {
+  library: "tidegate",
+  module: "redis",
+  make: "overRedis",
+  setting: "RedisRateLimiter, ioredis",
+};
 
 /** Runs two jobs. The server may refuse with an error of that code; anything else that goes wrong is no finding. */
 async function refusalOf(make, redisPort, code) {
@@ -66,8 +72,3 @@ export const faults = [
     ...refused,
   },
 ];
-
-async function scriptsRun(client) {
-  const calls = (await client.info("commandstats")).matchAll(/^cmdstat_(?:eval|fcall)\w*:calls=(\d+)/gm);
-  return [...calls].reduce((sum, [, count]) => sum + Number(count), 0);
-}

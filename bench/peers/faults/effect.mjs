@@ -10,7 +10,12 @@ export function bucket(options) {
 
 /** The same bucket over a Redis server. */
 export function overRedis({ redisPort, ...options }) {
-  const client = connect(redisPort);
+  return runnerOver(Layer.provide(RateLimiter.layerStoreRedis(), redisLayer(redisPort)), options);
+}
+
+/** The library's Redis service over a client of the server at that port. */
+export function redisLayer(port) {
+  const client = connect(port);
   const send = (command, ...args) =>
     Effect.tryPromise({
       try: () => client.call(command, ...args),
@@ -18,8 +23,7 @@ export function overRedis({ redisPort, ...options }) {
     });
   const connection = { send, close: Effect.void };
   const redis = Redis.make({ send, subscribe: () => Effect.never, connect: Effect.succeed(connection) });
-  const store = Layer.provide(RateLimiter.layerStoreRedis(), Layer.effect(Redis.Redis, redis));
-  return runnerOver(store, options);
+  return Layer.effect(Redis.Redis, redis);
 }
 
 export const lazy = adapter.asyncValue;

@@ -331,8 +331,9 @@ describe("rates", () => {
   });
 
   test("of one dimension, and not of the other", () => {
+    // Those of the first one are not told, for they are those of the call.
     expect(runTwo("rate", "", "", 50, "").buckets).toEqual([
-      [10, 1, 10],
+      [0, 0, 10],
       [50, 1, 50],
     ]);
     expect([...redis.fields].filter((field) => field.startsWith("rate"))).toEqual(["rate2"]);

@@ -32,7 +32,7 @@ export function hasRedis() {
  */
 export async function withRedis(kind, body) {
   const port = await freePort();
-  const folder = mkdtempSync(join(tmpdir(), "compare-redis-"));
+  const folder = mkdtempSync(join(tmpdir(), "bench-redis-"));
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder];
   if (kind === "cluster") args.push("--cluster-enabled", "yes");
   const server = spawn("redis-server", args, { stdio: "ignore" });
@@ -53,7 +53,7 @@ export async function withRedis(kind, body) {
 /** Waits until the server answers, and serves all slots where it is a cluster. */
 async function prepare(kind, port) {
   // Loaded when the peers are installed.
-  const { connect } = await import("../../peers/faults/redis.mjs");
+  const { connect } = await import("../peers/faults/redis.mjs");
   const client = connect(port);
   // The client connects again and again until the server is up.
   client.on("error", () => undefined);
