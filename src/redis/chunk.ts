@@ -24,7 +24,7 @@ export function servedOf(
   let sum: Amounts = [];
   for (const amounts of costs) {
     const next = added(sum, amounts);
-    if (next.some((tokens, d) => tokens > held.total(d)) || (count > 0 && !mayKeep(next))) break;
+    if (next.some((tokens, d) => tokens > held.total(d)) || !mayKeep(next)) break;
     sum = next;
     count += 1;
   }

@@ -87,9 +87,8 @@ export class RedisMeter<C> implements Meter<C> {
 
   /** A lower bound: what the store would say is not known. */
   estimateMs(cost: C, now: number): number {
-    const { own, buckets } = this.#plan;
-    const isBehindAll = buckets.every(({ queued }, d) => queued >= this.#held.total(d));
-    return Math.max(own.estimateMs(cost, now), isBehindAll ? this.#held.lastDueAt - now : 0);
+    // All that is held is for those before it.
+    return Math.max(this.#plan.own.estimateMs(cost, now), this.#held.lastDueAt - now);
   }
 
   join(cost: C): void {
@@ -105,8 +104,7 @@ export class RedisMeter<C> implements Meter<C> {
   /** What was set aside for one who has left is for those behind it, and goes back when there is none. */
   lead(head: C | undefined, now: number): void {
     this.#plan.own.lead(head, now);
-    if (head === undefined) this.#keep([]);
-    else if (this.#hasSurplus) this.#returnSurplus(now);
+    if (this.#hasSurplus) this.#returnSurplus(now);
   }
 
   /** Takes in what the store says of itself. The line is to look again then. */
