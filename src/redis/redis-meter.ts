@@ -121,11 +121,11 @@ export class RedisMeter<C> implements Meter<C> {
     this.#keep([]);
   }
 
-  /** Finds out whether the store is back, when it is time for another try. */
+  /** Finds out whether the store is back, when it is time for another try: by a write, for a replica answers to a look. */
   probe(): void {
     if (this.#isAsking || this.#plan.clock.now() < this.#plan.outage.until) return;
     this.#isAsking = true;
-    this.#call("look", [""], () => undefined);
+    this.#call("give", [""], () => undefined);
   }
 
   /** Gives back tokens by the number that they were reserved or taken by: `id, amounts` of each. */

@@ -411,7 +411,7 @@ describe("when the store fails", () => {
     const { granted } = local.stats();
     await limiter.acquire();
     expect(local.stats().granted).toBe(granted);
-    expect(redis.sent).toEqual(["reserve", "look", "reserve"]);
+    expect(redis.sent).toEqual(["reserve", "give", "reserve"]);
   });
 
   test("what needs the store rejects, whatever the policy is, and is not sent again", async () => {
