@@ -156,7 +156,7 @@ export abstract class RedisLineLimiter<C, R> implements Disposable {
     const answer = await this.#store.call(command, args, (late) => {
       if (late !== undefined) onLate?.(late);
     });
-    this.#meter.learn(answer);
+    this.#meter.learn(answer, command !== "look");
     this.#line.wake();
     return answer;
   }

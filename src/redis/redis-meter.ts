@@ -1,12 +1,10 @@
-import type { Clock } from "../clock.js";
-import type { RatedBucket } from "../rate-limit/bucket/rated-bucket.js";
-import type { LineView, LocalMeter, Meter } from "../rate-limit/line/meter.js";
+import type { LineView, Meter } from "../rate-limit/line/meter.js";
 import type { StoreUnavailableError } from "./errors.js";
 import { amountsOfEach, keepable, missingOf, servedOf } from "./chunk.js";
 import { HeldTokens } from "./held-tokens.js";
 import { HeardBuckets } from "./heard-buckets.js";
-import type { Outage } from "./outage.js";
-import type { Amounts, Answer, Command, Store } from "./store.js";
+import type { RedisMeterPlan } from "./redis-meter-plan.js";
+import type { Amounts, Answer, Command } from "./store.js";
 
 /** How much of the future one request may take beyond its head, in milliseconds, and the time of a request on top. */
 const CHUNK_MS = 50;
@@ -14,22 +12,8 @@ const CHUNK_MS = 50;
 const EARLY_MS = 25;
 /** How often the store is asked again about a head that is not due yet, in milliseconds. */
 const LOOK_MS = 1000;
-
-export interface RedisMeterPlan<C> {
-  readonly store: Store;
-  readonly outage: Outage;
-  readonly clock: Clock;
-  /**
-   * What one process alone may have, buckets of the same rates. They put off what answers and timers that are late would
-   * bring too close together, and they are what this process has had when the store has lost it.
-   */
-  readonly own: LocalMeter<C>;
-  /** Those buckets, one for each dimension, in the order of the amounts. */
-  readonly buckets: readonly RatedBucket[];
-  readonly amountsOf: (cost: C) => Amounts;
-  /** Whether those who wait are told of a failure; else they wait until the store is back. */
-  readonly isImpatient: boolean;
-}
+/** Gives back nothing. */
+const PROBE = "give";
 
 /**
  * The meter of a line whose buckets live in the store. It has tokens set aside for the head and some of those behind
@@ -107,11 +91,15 @@ export class RedisMeter<C> implements Meter<C> {
     if (this.#hasSurplus) this.#returnSurplus(now);
   }
 
-  /** Takes in what the store says of itself. The line is to look again then. */
-  learn(answer: Answer): void {
+  /**
+   * Takes in what the store says of itself. The line is to look again then.
+   *
+   * @param isWritten - Else it says nothing of an outage: a replica that refuses writes answers to a look.
+   */
+  learn(answer: Answer, isWritten: boolean): void {
     const { outage, own, clock } = this.#plan;
     const now = clock.now();
-    outage.end(now);
+    if (isWritten) outage.end(now);
     // The buckets in which these were reserved are lost.
     if (this.#heard.learn(answer, now)) this.#held.clear();
     own.resume(now);
@@ -121,11 +109,11 @@ export class RedisMeter<C> implements Meter<C> {
     this.#keep([]);
   }
 
-  /** Finds out whether the store is back, when it is time for another try: by a write, for a replica answers to a look. */
+  /** Finds out whether the store is back, when it is time for another try. */
   probe(): void {
     if (this.#isAsking || this.#plan.clock.now() < this.#plan.outage.until) return;
     this.#isAsking = true;
-    this.#call("give", [""], () => undefined);
+    this.#call(PROBE, [""], () => undefined);
   }
 
   /** Gives back tokens by the number that they were reserved or taken by: `id, amounts` of each. */
@@ -157,6 +145,10 @@ export class RedisMeter<C> implements Meter<C> {
   }
 
   #ask(): void {
+    if (this.#plan.outage.error?.isUnanswered === true) {
+      this.probe();
+      return;
+    }
     this.#isAsking = true;
     // Not at once: whoever calls in the same turn goes with it.
     queueMicrotask(() => {
@@ -214,14 +206,14 @@ export class RedisMeter<C> implements Meter<C> {
       (answer) => {
         this.#isAsking = false;
         this.#lookedAt = clock.now();
-        this.learn(answer);
+        this.learn(answer, true);
         onAnswer(answer);
         this.#line?.wake();
       },
       (error: unknown) => {
         this.#isAsking = false;
         onFailure?.();
-        outage.begin(clock.now(), error as StoreUnavailableError);
+        outage.begin(clock.now(), error as StoreUnavailableError, command === PROBE);
         if (isImpatient) this.#line?.dismiss(error);
         else this.#line?.wake();
       },

@@ -108,10 +108,7 @@ local function spend(amounts)
   for d = 1, dimensions do bucket[d] = bucket[d] - amounts[d] end
 end
 local function put_back(amounts)
-  for d = 1, dimensions do
-    local cap = math.max(most[d], line[1] and line[1][d] or 0)
-    bucket[d] = math.min(cap, bucket[d] + amounts[d])
-  end
+  for d = 1, dimensions do bucket[d] = bucket[d] + amounts[d] end
 end
 
 if command == 'reserve' and hold == 0 then
@@ -238,4 +235,4 @@ return answer
 `;
 
 /** What EVALSHA knows the script by. A constant, for no hash is at hand everywhere; a test compares the two. */
-export const SCRIPT_SHA = "15e094549ea5f9d2915cdfc409f58b6823a4dbb2";
+export const SCRIPT_SHA = "cf786400671788c0c3d726a4dd477fd6e74ead49";

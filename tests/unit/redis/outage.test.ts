@@ -7,20 +7,23 @@ test("tries come twice as far apart each time, a second at most, and begin anew 
   const outage = new Outage(100);
   const error = new StoreUnavailableError("search", "has failed", false);
   const delays = Array.from({ length: 7 }, () => {
-    outage.begin(0, error);
+    outage.begin(0, error, false);
     return outage.until;
   });
   expect(delays).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
   outage.end(0);
   expect([outage.error, outage.until]).toEqual([undefined, -Infinity]);
-  outage.begin(0, error);
+  outage.begin(0, error, false);
   expect(outage.until).toBe(50);
 });
 
-test("a call without an answer is waited for, until it ends", () => {
+test("after a call without an answer a probe goes at once; after one without an answer the next waits for its end", () => {
   const outage = new Outage(100);
-  outage.begin(0, new StoreUnavailableError("search", "has not answered", true));
-  expect(outage.until).toBe(1000);
+  const error = new StoreUnavailableError("search", "has not answered", true);
+  outage.begin(100, error, false);
+  expect(outage.until).toBe(100);
+  outage.begin(200, error, true);
+  expect(outage.until).toBe(1200);
   outage.noteEnd(300);
   expect(outage.until).toBe(300);
 });
@@ -34,8 +37,8 @@ test("observers hear once that the store is lost, and once that it is found", ()
   const outage = new Outage(100);
   const error = new StoreUnavailableError("search", "has failed", false);
   outage.end(5);
-  outage.begin(10, error);
-  outage.begin(60, error);
+  outage.begin(10, error, false);
+  outage.begin(60, error, false);
   outage.end(300);
   outage.end(310);
   stop();

@@ -341,19 +341,29 @@ describe("when the store fails", () => {
     expect(redis.done).toEqual([["reserve", "1"]]);
   });
 
-  test("an answer that never comes is waited for, for ten deadlines, before another call goes behind it", async () => {
+  test("after an answer that never comes, one is asked for that spends nothing; that one is waited for, for ten deadlines", async () => {
+    redis.fates = ["lost", "lost", [0, 0]];
+    const limiter = limiterOf({ storeTimeoutMs: 100 });
+    note("a", limiter.acquire());
+    await clock.advance(1199);
+    expect([redis.sent, ended]).toEqual([["reserve", "give"], []]);
+    await clock.advance(1);
+    expect(ended).toEqual([["a", 1200]]);
+    expect(redis.sent).toEqual(["reserve", "give", "give", "reserve"]);
+  });
+
+  test("a call lost with its connection, which the client never settles, costs its deadline and no more", async () => {
     redis.fates = ["lost", [0, 0]];
     const limiter = limiterOf({ storeTimeoutMs: 100 });
     note("a", limiter.acquire());
-    await clock.advance(1099);
-    expect([redis.sent.length, ended]).toEqual([1, []]);
-    await clock.advance(1);
-    expect(ended).toEqual([["a", 1100]]);
+    await clock.advance(200);
+    expect(ended).toEqual([["a", 100]]);
   });
 
   test("an answer that comes too late is given back, and ends the wait for it", async () => {
     redis.fates = [
       [200, 50],
+      [100, 100],
       [0, 0],
     ];
     const limiter = limiterOf({ storeTimeoutMs: 100 });
@@ -361,7 +371,9 @@ describe("when the store fails", () => {
     await clock.advance(1000);
     expect(redis.done).toEqual([
       ["reserve", "1"],
+      ["give", ""],
       ["give", expect.any(String), "1", "1"],
+      ["give", ""],
       ["reserve", "1"],
     ]);
     expect(ended).toEqual([["a", 250]]);
@@ -403,15 +415,15 @@ describe("when the store fails", () => {
       ["b", 200],
     ]);
     await limiter.acquire();
-    expect(redis.sent).toHaveLength(1);
+    expect(redis.sent).toEqual(["reserve", "give"]);
     redis.fates = [[0, 0]];
-    await clock.advance(600);
+    await clock.advance(1200);
     await limiter.acquire(); // finds out
     await clock.advance(0);
     const { granted } = local.stats();
     await limiter.acquire();
     expect(local.stats().granted).toBe(granted);
-    expect(redis.sent).toEqual(["reserve", "give", "reserve"]);
+    expect(redis.sent).toEqual(["reserve", "give", "give", "reserve"]);
   });
 
   test("what needs the store rejects, whatever the policy is, and is not sent again", async () => {
