@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "../errors.js";
+import { failWithConnection } from "./lost-calls.js";
 
 /** Sends one command, its name first, and gives what the server answers. */
 export type SendCommand = (args: string[]) => Promise<unknown>;
@@ -26,6 +27,9 @@ interface Resending {
   readonly autoResendUnfulfilledCommands?: unknown;
   /** Of a cluster: milliseconds until it sends again. */
   readonly retryDelayOnFailover?: unknown;
+  /** Of a cluster: whether its nodes connect again, and so send again by options of their own. */
+  readonly clusterNodeRetryStrategy?: unknown;
+  readonly redisOptions?: Pick<Resending, "autoResendUnfulfilledCommands">;
 }
 
 /** Where the key is in EVALSHA and EVAL: a cluster sends a command to the node of its key. */
@@ -38,9 +42,16 @@ export function senderOf(client: RedisClient): SendCommand {
   // First, for what ioredis calls sendCommand takes objects of its own.
   if (typeof call === "function") {
     refuseResending(client);
-    return ([command = "", ...args]) => call.call(client, command, ...args);
+    return ([command = "", ...args]) => failWithConnection(client, () => call.call(client, command, ...args));
   }
   if (typeof sendCommand === "function") {
+    if ("getSentinelNode" in client) {
+      throw new InvalidArgumentError(
+        "client",
+        "not a sentinel of node-redis, for it sends again what may have been carried out; give a function over one made with maxCommandRediscovers: 0",
+        client,
+      );
+    }
     return "masters" in client
       ? (args) => sendCommand.call(client, args[KEY_INDEX], false, args)
       : (args) => sendCommand.call(client, args);
@@ -57,6 +68,9 @@ function refuseResending(client: object): void {
   const { options = {} } = client as { readonly options?: Resending };
   if (options.autoResendUnfulfilledCommands === true) refuse(client, "autoResendUnfulfilledCommands: false");
   if (Number(options.retryDelayOnFailover ?? 0) > 0) refuse(client, "retryDelayOnFailover: 0");
+  const { clusterNodeRetryStrategy, redisOptions } = options;
+  if (typeof clusterNodeRetryStrategy === "function" && redisOptions?.autoResendUnfulfilledCommands !== false)
+    refuse(client, "redisOptions: { autoResendUnfulfilledCommands: false }");
 }
 
 function refuse(client: object, option: string): never {
