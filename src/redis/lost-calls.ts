@@ -40,7 +40,7 @@ function endedBy(calls: Set<() => void>, call: () => Promise<unknown>): Promise<
       },
       (error: unknown) => {
         calls.delete(fail);
-         
+
         reject(error);
       },
     );
