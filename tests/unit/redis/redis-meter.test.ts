@@ -211,4 +211,18 @@ describe("failures", () => {
     await expect(limiter.acquire()).rejects.toMatchObject({ code: "LIMITER_CLOSED" });
     expect(local.stats().granted).toBe(1);
   });
+
+  test("nobody has to wait for what stands in: its rejections do not end the process", async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on("unhandledRejection", note);
+    redis.fates = ["refused"];
+    const local = new RateLimiter({ maxRowsPerSecond: 10, clock });
+    local.close();
+    void limiterOf({ onStoreError: local }).acquire();
+    await clock.advance(10);
+    await new Promise(setImmediate);
+    process.off("unhandledRejection", note);
+    expect(unhandled).toEqual([]);
+  });
 });
