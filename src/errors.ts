@@ -32,6 +32,11 @@ export abstract class TidegateError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
+  /**
+   * Whether `value` is an error of this class; for the base class, one of any copy of the package.
+   *
+   * @hidden
+   */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (this === TidegateError) return isBranded(value);
     return Function.prototype[Symbol.hasInstance].call(this, value);
@@ -60,8 +65,11 @@ export function isTidegateError(error: unknown, code?: ErrorCode): error is Tide
 export class InvalidArgumentError extends TidegateError {
   override readonly name = "InvalidArgumentError";
   readonly code = "ARGUMENT_INVALID";
+  /** The option or argument, as the caller wrote it. */
   readonly option: string;
+  /** What it must be, to follow "must be". */
   readonly requirement: string;
+  /** What came instead. */
   readonly received: unknown;
 
   /**

@@ -8,6 +8,7 @@ export class MissingContextError extends TidegateError {
   readonly code = "CONTEXT_MISSING";
   /** The name of the key. */
   readonly key: string;
+  /** The name of the environment. */
   readonly environment: string;
   /** The state of the environment. */
   readonly state: string;

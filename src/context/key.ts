@@ -3,6 +3,7 @@ import { requireFunction, requireName, requireOptions } from "../internal/checks
 
 const BRAND = Symbol.for("tidegate/context-key");
 
+/** Options of a {@link ContextKey}. */
 export interface ContextKeyOptions<T> {
   /**
    * Makes the value that lookups give where nothing is provided. Called at the first such lookup, once per key; a
@@ -23,6 +24,7 @@ export interface ContextKeyOptions<T> {
 export class ContextKey<in out T> {
   /** Only for the type checker: holds the type of the value, in both directions. */
   declare readonly "~type"?: (value: T) => T;
+  /** For people, in messages and reports: keys are compared by identity. */
   readonly name: string;
   /** The default of the key, made once; undefined when the key has none. */
   readonly defaultValue: (() => T) | undefined;

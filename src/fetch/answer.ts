@@ -1,6 +1,8 @@
 /** A response, for `settle` and `isShared`: its body is copied only when it is asked for. */
 export interface Answer {
+  /** The HTTP status, from 200 to 599. */
   readonly status: number;
+  /** The headers of the response. */
   readonly headers: Headers;
   /** The body as text. The caller of `fetch` gets the whole body all the same. */
   text(): Promise<string>;

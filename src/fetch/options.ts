@@ -15,6 +15,7 @@ export type FetchLike = (input: FetchInput, init?: RequestInit) => Promise<Respo
 
 /** A limiter that can be told to grant nothing for a while, as RateLimiter does. */
 export interface PausableLimiter extends Limiter {
+  /** Grants nothing for `ms` milliseconds; a longer pause that runs already stands. */
   pause(ms: number): unknown;
 }
 
@@ -53,6 +54,7 @@ export interface FeedbackOptions {
   readonly isShared?: ((answer: Answer) => boolean | PromiseLike<boolean>) | undefined;
 }
 
+/** Options of `limitFetch`. */
 export interface LimitFetchOptions<L extends FetchLimiter> {
   /** What sends the requests. Default: the global `fetch`, looked up at each call. */
   readonly fetch?: FetchLike | undefined;

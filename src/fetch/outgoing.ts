@@ -1,8 +1,10 @@
 /** A request that is about to be sent, as `cost` sees it. */
 export interface OutgoingRequest {
+  /** The address, as it was given. */
   readonly url: string;
   /** In capitals. */
   readonly method: string;
+  /** The headers: those of `init`, else those of the request. */
   readonly headers: Headers;
   /** The body as text; "" when there is none, or when it is a stream, which can be read once only. */
   text(): Promise<string>;
@@ -10,6 +12,7 @@ export interface OutgoingRequest {
   json(): Promise<unknown>;
 }
 
+/** What `fetch` takes as its first argument. */
 export type FetchInput = string | URL | Request;
 
 /** What a call of `fetch` was given, and what it means for sending it more than once. */

@@ -21,6 +21,7 @@ import type { ValueDescription } from "./values.js";
  * await environment.run(() => handle(request));
  */
 export class Environment implements AsyncDisposable {
+  /** For messages and reports. */
   readonly name: string;
   /** @internal */
   declare readonly [CORE]: EnvironmentCore;

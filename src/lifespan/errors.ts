@@ -7,6 +7,7 @@ export class DuplicateProvideError extends TidegateError {
   readonly code = "PROVIDE_DUPLICATE";
   /** The name of the key. */
   readonly key: string;
+  /** The name of the environment. */
   readonly environment: string;
 
   constructor(key: AnyContextKey, environment: string, isSameKey: boolean) {
@@ -29,6 +30,7 @@ export class LifespanError extends TidegateError {
   readonly code = "LIFESPAN_INVALID";
   /** The name of the lifespan function; empty for one without a name. */
   readonly lifespan: string;
+  /** The name of the environment. */
   readonly environment: string;
 
   /**
@@ -47,6 +49,7 @@ export class LifespanError extends TidegateError {
 export class EnvironmentStateError extends TidegateError {
   override readonly name = "EnvironmentStateError";
   readonly code = "ENVIRONMENT_STATE";
+  /** The name of the environment. */
   readonly environment: string;
   /** The state that the environment was in. */
   readonly state: string;

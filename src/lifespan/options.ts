@@ -10,6 +10,7 @@ import { requireCore } from "./core.js";
 import type { Environment } from "./environment.js";
 import { requireLifespan } from "./lifespan-check.js";
 
+/** Options of an {@link Environment}. */
 export interface EnvironmentOptions {
   /** For messages and reports. Default: "environment". */
   readonly name?: string | undefined;

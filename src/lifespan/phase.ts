@@ -1,6 +1,7 @@
 import { Deferred } from "../internal/deferred.js";
 import type { Generation } from "./generation.js";
 
+/** Where an environment is between its start and its end. One that has stopped, or failed to start, can start again. */
 export type EnvironmentState = "idle" | "starting" | "running" | "stopping" | "stopped";
 
 export interface Starting {

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from "../errors.js";
 import { requireBoolean, requireFunction, requireObject } from "../internal/checks.js";
 import type { LimiterSource } from "./token-gauge.js";
 
+/** Options of `instrument`. */
 export interface InstrumentOptions {
   /** Where the instruments are made. Default: the global one as it is at the call of `instrument`. */
   readonly meterProvider?: MeterProvider | undefined;

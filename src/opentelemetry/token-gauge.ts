@@ -7,7 +7,9 @@ interface Level {
 
 /** What has tokens to measure: a RateLimiter, or a RateBudget, whose dimensions are measured one by one. */
 export interface MeasuredLimiter {
+  /** The attribute `limiter.name` of what is measured. */
   readonly name: string;
+  /** Its tokens, or those of each dimension. */
   stats(): Level | { readonly dimensions: Readonly<Record<string, Level>> };
 }
 

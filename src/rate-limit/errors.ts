@@ -6,6 +6,7 @@ export class QueueFullError extends TidegateError {
   readonly code = "QUEUE_FULL";
   /** The name of the limiter. */
   readonly limiter: string;
+  /** Callers that may wait at once. */
   readonly maxQueue: number;
 
   constructor(limiter: string, maxQueue: number) {
@@ -81,6 +82,7 @@ export class KeyLimitError extends TidegateError {
   readonly code = "KEY_LIMIT";
   /** The name of the limiter. */
   readonly limiter: string;
+  /** Keys that may be held at once. */
   readonly maxKeys: number;
 
   constructor(limiter: string, maxKeys: number) {

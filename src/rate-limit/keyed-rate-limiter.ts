@@ -110,6 +110,7 @@ export class KeyedRateLimiter<K> implements Disposable {
     for (const limiter of this.#limiters.values()) limiter.close(reason);
   }
 
+  /** Closes it, as {@link close} without a reason. */
   [Symbol.dispose](): void {
     this.close();
   }

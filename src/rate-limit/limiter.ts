@@ -2,6 +2,7 @@ import { InvalidArgumentError } from "../errors.js";
 import { requireObject, requireSignal } from "../internal/checks.js";
 import type { Permit } from "./permit.js";
 
+/** How long a call of `acquire` waits, and what ends its wait. */
 export interface AcquireOptions {
   /** Takes the call out of the line when it aborts; it then rejects with the signal's reason and spends nothing. */
   readonly signal?: AbortSignal | undefined;

@@ -66,6 +66,7 @@ export abstract class LineLimiter<C, R, M extends LocalMeter<C>> implements Disp
     this.#core.line.close(reason);
   }
 
+  /** Closes it, as {@link close} without a reason. */
   [Symbol.dispose](): void {
     this.close();
   }

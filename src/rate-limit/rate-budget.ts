@@ -15,6 +15,7 @@ import { BudgetPermit, type Permit } from "./permit.js";
 
 /** What a budget has done and how it stands, read at one moment. */
 export interface RateBudgetStats<D extends string> extends LineStats {
+  /** The buckets, by dimension. */
   readonly dimensions: Readonly<Record<D, BucketStats>>;
 }
 
@@ -137,6 +138,7 @@ export class RateBudget<D extends string>
   }
 }
 
+/** A budget, local or shared, whatever its dimensions are. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a budget of any dimensions
 export type AnyBudget = Budget<any>;
 

@@ -21,6 +21,7 @@ export interface StoreOptions<L> extends LineOptions {
   readonly storeTimeoutMs?: number | undefined;
 }
 
+/** Options of a `RedisRateLimiter`. */
 export interface RedisRateLimiterOptions extends RateOptions, StoreOptions<Limiter> {
   /**
    * Tokens gained a second by all processes together: finite, above 0. Give all of them the same rate and burst window; a
@@ -29,6 +30,7 @@ export interface RedisRateLimiterOptions extends RateOptions, StoreOptions<Limit
   readonly maxRowsPerSecond: number;
 }
 
+/** Options of a `RedisRateBudget`, next to its dimensions. */
 export type RedisRateBudgetOptions<D extends string> = StoreOptions<Budget<D>>;
 
 /** The options that have nothing to do with rates, checked and complete. */

@@ -97,6 +97,7 @@ export abstract class RedisLineLimiter<C, R> implements Disposable {
     this.#line.close(reason);
   }
 
+  /** Closes it, as {@link close} without a reason. */
   [Symbol.dispose](): void {
     this.close();
   }

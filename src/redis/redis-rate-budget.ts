@@ -10,6 +10,7 @@ import { SharedPermit } from "./shared-permit.js";
 
 /** What the line of this process has done, and how the buckets of all stand, read at one moment. */
 export interface RedisRateBudgetStats<D extends string> extends LineStats {
+  /** The buckets, by dimension. */
   readonly dimensions: Readonly<Record<D, BucketStats>>;
 }
 

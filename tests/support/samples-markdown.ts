@@ -1,3 +1,5 @@
+import { slugOf } from "../../docs/.vitepress/slug.js";
+
 /** A fenced block of a Markdown document. */
 export interface Block {
   /** What stands behind the opening fence; empty when nothing does. */
@@ -68,15 +70,6 @@ function headingsOf(prose: readonly (readonly [string, number])[]): Heading[] {
     used.set(slug, times + 1);
     return [{ level: marks.length, text, anchor: times === 0 ? slug : `${slug}-${String(times)}` }];
   });
-}
-
-/** The anchor as GitHub makes it. */
-function slugOf(heading: string): string {
-  return heading
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-    .replace(/\s/g, "-");
 }
 
 function linksOf(prose: readonly (readonly [string, number])[]): Link[] {

@@ -8,6 +8,7 @@ import { StartedRun } from "./started-run.js";
 /** Where an app keeps its environment, for `runMain`. Shared by all copies of the package: an app may be another copy's. */
 const ENVIRONMENT = Symbol.for("tidegate/app-environment/v1");
 
+/** Options of an {@link App}. */
 export interface AppOptions {
   /** For messages and reports; not empty. */
   readonly name: string;
@@ -28,6 +29,7 @@ export interface AppOptions {
  * const pages = await app.run();
  */
 export class App<A extends unknown[], R> {
+  /** For messages and reports. */
   readonly name: string;
   /** @internal */
   declare readonly [ENVIRONMENT]: Environment;

@@ -2,6 +2,7 @@
 import type { ProgressReporter } from "../progress/reporter.js";
 import type { RunSnapshot, RunStats } from "../run/run-stats.js";
 
+/** Options of one run. */
 export interface RunOptions {
   /** Aborts the run, with the signal's reason, when it aborts. */
   readonly signal?: AbortSignal | undefined;
@@ -17,8 +18,11 @@ export interface RunOptions {
  * function that returns it awaits it too.
  */
 export interface RunHandle<R> extends AsyncDisposable {
+  /** As of the promise of the result. */
   then: Promise<R>["then"];
+  /** As of the promise of the result. */
   catch: Promise<R>["catch"];
+  /** As of the promise of the result. */
   finally: Promise<R>["finally"];
   /** The result as a plain promise. */
   result(): Promise<R>;

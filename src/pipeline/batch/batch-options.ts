@@ -6,6 +6,7 @@ import { type CorrectableLimiter, type FnRules, resolveFnOptions } from "../call
 
 /** A rate limit whose cost depends on the batch. */
 export interface BatchRateLimit<T, R, L extends Limiter | AnyBudget> {
+  /** The key of the limiter or budget. */
   readonly key: ContextKey<L>;
   /**
    * The tokens that a batch takes: integers from 0 up. For a token an item: `(items) => items.length`. Called when the
@@ -23,6 +24,7 @@ export interface BatchRateLimit<T, R, L extends Limiter | AnyBudget> {
     | undefined;
 }
 
+/** Options of `batched`. */
 export interface BatchOptions<T, R, L extends Limiter | AnyBudget> {
   /** Most items in one batch: an integer from 1 up. A batch that is full goes at once. */
   readonly maxBatchSize: number;

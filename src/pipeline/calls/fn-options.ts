@@ -13,12 +13,15 @@ export type Call = (self: unknown, args: unknown[]) => Promise<unknown>;
 
 /** A limiter that takes corrections after the fact, as RateLimiter does. */
 export interface CorrectableLimiter extends Limiter {
+  /** Gives back `n` tokens, a number from 0 up, that turned out not to be needed. */
   refund(n: number): unknown;
+  /** Takes `n` tokens more, a number from 0 up, that turned out to be needed: later callers wait for them. */
   charge(n: number): unknown;
 }
 
 /** A rate limit whose cost depends on the call. */
 export interface FnRateLimit<F extends AsyncFunction, L extends Limiter | AnyBudget> {
+  /** The key of the limiter or budget. */
   readonly key: ContextKey<L>;
   /** The tokens that a call takes: integers from 0 up. Called with the arguments of the call. */
   readonly cost: (...args: Parameters<F>) => CostAt<L>;
@@ -39,10 +42,13 @@ export interface FnRateLimit<F extends AsyncFunction, L extends Limiter | AnyBud
 export interface FnNameOptions {
   /** The name of the wrapper, for stack traces and reports. Default: that of the function. */
   readonly name?: string | undefined;
+  /** Only for a function that returns a promise. */
   readonly rateLimit?: undefined;
+  /** Only for a function that returns a promise. */
   readonly concurrency?: undefined;
 }
 
+/** Options of `fn`, for a function that returns a promise. */
 export interface FnOptions<F extends AsyncFunction, L extends Limiter | AnyBudget> {
   /** The name of the wrapper, for stack traces and reports. Default: that of the function. */
   readonly name?: string | undefined;

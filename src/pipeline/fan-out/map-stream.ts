@@ -5,6 +5,7 @@ import { ResultStream } from "./result-stream.js";
 import { countFanOut } from "./count-fan-out.js";
 import { Source } from "./source.js";
 
+/** Options of `mapStream`. */
 export interface MapStreamOptions extends MapOptions {
   /**
    * Whether results come in the order of the items: a slow item holds the results of later ones back, not their start.

@@ -4,6 +4,7 @@ import { Collection } from "./outlet.js";
 import { countFanOut } from "./count-fan-out.js";
 import { type Items, requireItems, Source } from "./source.js";
 
+/** Options of `map`. */
 export interface MapOptions {
   /**
    * Most items in flight at once: an integer from 1 up, or Infinity. Default: as many as the run allows (`concurrency`

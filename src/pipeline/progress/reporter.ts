@@ -8,6 +8,7 @@ export interface ProgressReport {
   readonly app: string;
   /** Milliseconds since the run began, on the clock of its environment. */
   readonly elapsedMs: number;
+  /** What the run has done so far. */
   readonly stats: RunStats;
 }
 

@@ -2,11 +2,13 @@ import { widthOf } from "./text.js";
 
 /** Where progress is written: `process.stderr`, or anything that can write text. */
 export interface ProgressStream {
+  /** Takes text to show, with its line breaks. */
   write(text: string): unknown;
   /** Whether it is a terminal, which can be redrawn. */
   readonly isTTY?: boolean | undefined;
-  /** The size of the terminal, read each time. */
+  /** The width of the terminal in columns, read each time. */
   readonly columns?: number | undefined;
+  /** The height of the terminal in rows, read each time. */
   readonly rows?: number | undefined;
 }
 

@@ -6,6 +6,7 @@ import { type ProgressReporter, requireInterval } from "./reporter.js";
 import type { ProgressStream } from "./screen.js";
 import { standardError, variable } from "./surroundings.js";
 
+/** Options of `terminalProgress`. */
 export interface TerminalProgressOptions {
   /** Where to write. Default: `process.stderr`; where there is none, nothing is written. */
   readonly stream?: ProgressStream | undefined;

@@ -2,6 +2,7 @@ import type { LimiterReport } from "../../internal/limiter-report.js";
 
 /** How often something was called. */
 export interface CallCounts {
+  /** Calls that have started. */
   readonly started: number;
   /** Calls that have ended well. */
   readonly done: number;
@@ -20,6 +21,7 @@ export interface CallCounts {
 
 /** The calls of one function, by its name: of `fn` or `batched`, or a plain one that a fan-out or a mount has called. */
 export interface FunctionStats extends CallCounts {
+  /** The name of the function. */
   readonly name: string;
 }
 
