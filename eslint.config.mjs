@@ -1,7 +1,7 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["**/dist/", "coverage/", "docs/.vitepress/cache/"] },
+  { ignores: ["**/dist/", "coverage/", "docs/.vitepress/{cache,.temp}/"] },
   tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

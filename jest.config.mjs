@@ -4,6 +4,8 @@ import { createDefaultEsmPreset } from "ts-jest";
 const base = {
   ...createDefaultEsmPreset({ tsconfig: "tsconfig.json" }),
   testEnvironment: "node",
+  // What VitePress builds: it comes and goes while jest looks for modules.
+  modulePathIgnorePatterns: ["<rootDir>/docs/\\.vitepress/(dist|cache|\\.temp)/"],
   moduleNameMapper: {
     "^(\\.{1,2}/.*)\\.js$": "$1",
     "^tidegate$": "<rootDir>/src/index.ts",

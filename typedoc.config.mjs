@@ -80,10 +80,13 @@ function withoutPrivateBases(app) {
     Converter.EVENT_RESOLVE_END,
     ({ project }) => {
       for (const reflection of Object.values(project.reflections)) {
-        for (const link of ["inheritedFrom", "overwrites", "implementationOf"]) delete reflection[link];
+        delete reflection.inheritedFrom;
+        delete reflection.overwrites;
+        delete reflection.implementationOf;
         const bases = reflection.extendedTypes?.filter((type) => type.reflection !== undefined) ?? [];
-        if (bases.length > 0) reflection.extendedTypes = bases;
-        else for (const list of ["extendedTypes", "typeHierarchy"]) delete reflection[list];
+        if (bases.length > 0) continue;
+        delete reflection.extendedTypes;
+        delete reflection.typeHierarchy;
       }
     },
     -1_000, // when nothing else needs them

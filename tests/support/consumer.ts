@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT } from "./root.js";
@@ -26,6 +26,15 @@ export class Consumer {
     await must(run("sh", ["-c", unpack], consumer.folder));
     await consumer.write({ "package.json": "{}" });
     return consumer;
+  }
+
+  /** Adds all packages that the repository has installed, for programs that use the package beside others. */
+  async linkOthers(): Promise<void> {
+    const from = join(ROOT, "node_modules");
+    for (const name of await readdir(from)) {
+      if (!name.startsWith("."))
+        await symlink(join(from, name), join(this.folder, "node_modules", name), "junction");
+    }
   }
 
   /** Writes files, by path inside the project. */

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pagesInTree } from "../../docs/.vitepress/pages.js";
 import { ROOT } from "./root.js";
 
 export interface TextDocument {
@@ -8,13 +9,10 @@ export interface TextDocument {
   readonly text: string;
 }
 
-/** README.md, and every Markdown file below docs/. */
+/** README.md, and every Markdown file below docs/ that people have written. */
 export function documents(): TextDocument[] {
-  const below = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
-    .map((path) => `docs/${path.replaceAll("\\", "/")}`)
-    .filter((path) => path.endsWith(".md"))
-    .sort();
-  return ["README.md", ...below].map(readDocument);
+  const pages = ["index", ...pagesInTree()];
+  return ["README.md", ...pages.map((page) => `docs/${page}.md`)].map(readDocument);
 }
 
 /** @param file - The path from the root of the repository. */

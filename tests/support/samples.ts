@@ -34,18 +34,23 @@ export function samplesOf(file: string, text: string): Sample[] {
 /**
  * Type-checks samples with the options of the repository, all in one program.
  *
+ * @param folder - Where they lie, and so whose packages they import. In the repository that is its source, else what
+ * `node_modules` holds there.
  * @returns For each sample its faults, `file:line: what is wrong`; empty when all is well.
  */
-export function typeFaults(samples: readonly Sample[]): string[][] {
+export function typeFaults(samples: readonly Sample[], folder = ROOT): string[][] {
   const config = ts.getParsedCommandLineOfConfigFile(TSCONFIG, undefined, {
     ...ts.sys,
     onUnRecoverableConfigFileDiagnostic: (fault) => {
       throw new Error(messageOf(fault));
     },
   });
-  const options = { ...config?.options, declaration: false };
-  // They are no files, so that they can lie in the repository, where its `paths` and types are found.
-  const texts = new Map(samples.map(({ code }, index) => [join(ROOT, `sample-${String(index)}.mts`), code]));
+  const options: ts.CompilerOptions = { ...config?.options, declaration: false, rootDir: folder };
+  if (folder !== ROOT) options.paths = {};
+  // They are no files, so that they can lie where the packages are that they import.
+  const texts = new Map(
+    samples.map(({ code }, index) => [join(folder, `sample-${String(index)}.mts`), code]),
+  );
   const plain = ts.createCompilerHost(options);
   const host: ts.CompilerHost = {
     ...plain,
