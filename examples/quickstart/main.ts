@@ -51,6 +51,6 @@ const tally = await embedWith(new RateLimiter(BUDGET), chunks);
 console.log(row("with budget", chunks.length, tally));
 console.log(
   "\nThe pipeline is examples/quickstart/pipeline.ts; the budget is one line of the lifespan in main.ts beside it." +
-    "\nNext: docs/guide.md, then your own service in place of this one.\n",
+    "\nNext: docs/getting-started.md, then your own service in place of this one.\n",
 );
 console.log(JSON.stringify({ items: chunks.length, ...tally }));

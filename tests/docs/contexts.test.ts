@@ -277,10 +277,12 @@ const SITUATIONS: Readonly<Record<string, () => unknown>> = {
 };
 
 const rows = [
-  ...readDocument("docs/guide.md").text.matchAll(/^\| ([^|]+?) +\| (the caller|the environment) +\|$/gm),
+  ...readDocument("docs/concepts/context.md").text.matchAll(
+    /^\| ([^|]+?) +\| (the caller|the environment) +\|$/gm,
+  ),
 ];
 
-test("the table of the guide has these rows", () => {
+test("the table of the page has these rows", () => {
   expect(rows.map(([, situation]) => situation)).toEqual(Object.keys(SITUATIONS));
 });
 

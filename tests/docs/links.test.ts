@@ -20,13 +20,13 @@ describe("links", () => {
 
   test.each([
     ["a file that is not there", "[a](gone.md)", ["docs/made-up.md:1: gone.md"]],
-    ["an anchor that is not there", "[a](guide.md#gone)", ["docs/made-up.md:1: guide.md#gone"]],
+    ["an anchor that is not there", "[a](options.md#gone)", ["docs/made-up.md:1: options.md#gone"]],
     ["an anchor of its own that is not there", "# One\n\n[a](#two)", ["docs/made-up.md:3: #two"]],
     ["an anchor in a file without headings", "[a](../LICENSE#x)", ["docs/made-up.md:1: ../LICENSE#x"]],
-    ["a path from the root", "[a](/docs/guide.md)", ["docs/made-up.md:1: /docs/guide.md"]],
+    ["a path from the root", "[a](/docs/options.md)", ["docs/made-up.md:1: /docs/options.md"]],
     ["a reference", "[a]: gone.md", ["docs/made-up.md:1: gone.md"]],
     ["an anchor that is there", "# The `one`, twice\n\n# The one twice\n\n[a](#the-one-twice-1)", []],
-    ["a file and a folder that are there", "[a](guide.md) [b](adr/) [c](../README.md#install)", []],
+    ["a file and a folder that are there", "[a](options.md) [b](adr/) [c](../README.md#install)", []],
     ["another site", "[a](https://example.com/gone.md) [b](mailto:a@example.com)", []],
     ["code", "`[a](gone.md)`\n\n```text\n[a](gone.md)\n```\n", []],
   ])("the check itself: %s", (_, text, faults) => {

@@ -1,8 +1,8 @@
 import { KeyedRateLimiter, RateLimiter } from "tidegate/rate-limit";
 
 /**
- * At most `limit` in every window of that length: a burst of 2, and the rest as the rate. (docs/guide.md, "Several rates
- * at once": burst + rate * window add up to what the service allows in one window.)
+ * At most `limit` in every window of that length: a burst of 2, and the rest as the rate.
+ * (docs/guides/several-budgets.md: burst + rate * window add up to what the service allows in one window.)
  */
 export function inWindow({ limit, windowMs }) {
   const burst = 2;
