@@ -15,16 +15,43 @@ export interface Group {
 
 /** Every page that people have written, but for the home page. One that is missing here, or there, fails the build. */
 export const GROUPS: readonly Group[] = [
-  { title: "Start", pages: ["guide"] },
-  { title: "Guides", pages: ["fetch", "distributed", "observability"] },
+  { title: "Start", pages: ["getting-started"] },
+  { title: "Concepts", pages: ["concepts/context", "concepts/lifespan", "concepts/fn", "concepts/budget"] },
+  {
+    title: "Guides",
+    pages: [
+      "guides/llm-apis",
+      "fetch",
+      "guides/several-budgets",
+      "guides/tenants",
+      "guides/fan-out",
+      "guides/cancellation",
+      "guides/background-work",
+      "guides/progress-and-shutdown",
+      "guides/testing",
+      "observability",
+      "guides/servers",
+      "guides/dev-reload",
+      "distributed",
+    ],
+  },
+  {
+    title: "Coming from",
+    pages: [
+      "coming-from/cocoindex",
+      "coming-from/bottleneck",
+      "coming-from/p-queue-and-p-limit",
+      "coming-from/effect",
+    ],
+  },
   { title: "Reference", pages: ["options", "errors", "changelog"] },
-  { title: "Background", pages: ["comparison", "design", "contributing"] },
+  { title: "Background", pages: ["faq", "comparison", "design", "contributing"] },
   { title: "Decisions", pages: decisions(), collapsed: true },
 ];
 
 /** What stands in the bar at the top: the first page of a part of the site. */
 export const TOP: readonly { readonly text: string; readonly page: string }[] = [
-  { text: "Guide", page: "guide" },
+  { text: "Guide", page: "getting-started" },
   { text: "API", page: "api/index" },
   { text: "Errors", page: "errors" },
   { text: "Comparison", page: "comparison" },
