@@ -44,7 +44,7 @@ export const GROUPS: readonly Group[] = [
       "coming-from/effect",
     ],
   },
-  { title: "Reference", pages: ["options", "errors", "changelog"] },
+  { title: "Reference", pages: ["options", "errors", "versions", "changelog"] },
   { title: "Background", pages: ["faq", "comparison", "design", "contributing"] },
   { title: "Decisions", pages: decisions(), collapsed: true },
 ];
