@@ -15,7 +15,7 @@
  * and hold left, rate and window of each dimension where they were set, its level less what is reserved, and what it has
  * found: of a reservation its number, the time from now until it heads the line, and until its tokens of each dimension
  * are there.
- * Numbers are sent as text, for replies cut off fractions.
+ * Numbers are sent as text, for replies cut off fractions, and stay finite, for of two that are not the difference is none.
  */
 export const SCRIPT = `local key, command, dimensions = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local clock = redis.call('TIME')
@@ -24,6 +24,9 @@ local kept = {}
 local fields = redis.call('HGETALL', key)
 for index = 1, #fields, 2 do kept[fields[index]] = fields[index + 1] end
 
+local function finite(number)
+  return math.min(number, 1e300)
+end
 local epoch = kept.epoch or (clock[1] .. '.' .. clock[2])
 local hold, seq = tonumber(kept.hold or 0), tonumber(kept.seq or 0)
 local rate, window, most, is_set = {}, {}, {}, false
@@ -32,7 +35,7 @@ for d = 1, dimensions do
   is_set = is_set or kept['rate' .. d] ~= nil
   rate[d] = tonumber(kept['rate' .. d] or ARGV[1 + 2 * d])
   window[d] = tonumber(kept['window' .. d] or ARGV[2 + 2 * d])
-  most[d] = math.max(1, rate[d] * window[d]) * 1000000
+  most[d] = finite(math.max(1, rate[d] * window[d]) * 1000000)
   bucket[d] = tonumber(kept['level' .. d] or most[d])
 end
 local line = {}
@@ -66,7 +69,7 @@ local function release(levels)
 end
 local function fits_at(levels, entry, d)
   if entry[d] == 0 then return levels.at end
-  return levels.at + math.max(0, entry[d] - levels[d]) / rate[d]
+  return finite(levels.at + math.max(0, entry[d] - levels[d]) / rate[d])
 end
 local function due(levels, entry)
   local at = math.max(levels.at, entry.told)
@@ -151,7 +154,7 @@ elseif command == 'give' and ARGV[first] == epoch then
         left = left + entry[d]
         earlier = math.min(earlier, given / rate[d])
       end
-      tell(entry, entry.told - earlier)
+      tell(entry, entry.told - finite(earlier))
       if left == 0 then table.remove(line, index) end
     elseif id == seq then
       put_back(amounts)
@@ -162,7 +165,7 @@ elseif command == 'charge' then
 elseif command == 'refund' then
   put_back(args_of(first))
 elseif command == 'pause' then
-  hold = math.max(hold, now + tonumber(ARGV[first]) * 1000)
+  hold = math.max(hold, finite(now + tonumber(ARGV[first]) * 1000))
 elseif command == 'resume' then
   if hold > 0 then release(bucket) end
   hold = 0
@@ -173,7 +176,7 @@ elseif command == 'rate' then
     if new_rate ~= '' or new_window ~= '' then
       rate[d] = tonumber(new_rate) or rate[d]
       window[d] = tonumber(new_window) or window[d]
-      most[d] = math.max(1, rate[d] * window[d]) * 1000000
+      most[d] = finite(math.max(1, rate[d] * window[d]) * 1000000)
       kept['rate' .. d], kept['window' .. d] = text(rate[d]), text(window[d])
       redis.call('HSET', key, 'rate' .. d, kept['rate' .. d], 'window' .. d, kept['window' .. d])
     end
@@ -235,4 +238,4 @@ return answer
 `;
 
 /** What EVALSHA knows the script by. A constant, for no hash is at hand everywhere; a test compares the two. */
-export const SCRIPT_SHA = "cf786400671788c0c3d726a4dd477fd6e74ead49";
+export const SCRIPT_SHA = "fb4ec145dde08da6d9d713c0c8caee961f6aa5f7";

@@ -127,7 +127,12 @@ function answerOf(reply: unknown, rates: readonly RateSettings[], isTaking: bool
   if (!Array.isArray(reply) || reply.length < foundAt)
     throw new TypeError("The answer is not that of the script.");
   const textAt = (index: number): string => String(reply[index]);
-  const numberAt = (index: number): number => Number(reply[index]);
+  const numberAt = (index: number): number => {
+    const number = Number(reply[index]);
+    // A time that is no number would hold those in line for ever.
+    if (!Number.isFinite(number)) throw new TypeError("The answer is not that of the script.");
+    return number;
+  };
   const buckets = rates.map((given, d): StoredBucket => {
     const at = 2 + 3 * d;
     // Empty while none is set.
