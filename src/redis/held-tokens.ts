@@ -6,6 +6,8 @@ interface Held {
   rest: Amounts;
   startsAt: number;
   readyAt: Amounts;
+  /** Tokens a second when these times were told: another rate does not move what is set aside. */
+  rates: Amounts;
 }
 
 /**
@@ -15,9 +17,9 @@ interface Held {
 export class HeldTokens {
   #held: Held[] = [];
 
-  /** @param now - When the answer came that tells of the reservation. */
-  add(reservation: Reservation, amounts: Amounts, now: number): void {
-    this.#held.push({ id: reservation.id, rest: amounts, ...timesOf(reservation, now) });
+  /** @param now - When the answer came that tells of the reservation, and of the rates. */
+  add(reservation: Reservation, amounts: Amounts, rates: Amounts, now: number): void {
+    this.#held.push({ id: reservation.id, rest: amounts, rates, ...timesOf(reservation, now) });
   }
 
   get isEmpty(): boolean {
@@ -29,15 +31,15 @@ export class HeldTokens {
     return this.#held.reduce((sum, { rest }) => sum + (rest[d] ?? 0), 0);
   }
 
-  /** When the first `amounts` are there, at `rates` tokens a second; undefined when fewer are held. */
-  dueAt(amounts: Amounts, rates: Amounts): number | undefined {
+  /** When the first `amounts` are there; undefined when fewer are held. */
+  dueAt(amounts: Amounts): number | undefined {
     if (amounts.some((tokens, d) => tokens > this.total(d))) return undefined;
     let dueAt = -Infinity;
     for (const { held, first } of this.#split(amounts)) {
       for (const [d, used] of first.entries()) {
         if (used === 0) continue;
         // Those of one reservation are there one after the other.
-        const spareMs = (((held.rest[d] ?? NaN) - used) * 1000) / (rates[d] ?? NaN);
+        const spareMs = (((held.rest[d] ?? NaN) - used) * 1000) / (held.rates[d] ?? NaN);
         dueAt = Math.max(dueAt, held.startsAt, (held.readyAt[d] ?? NaN) - spareMs);
       }
     }
@@ -45,9 +47,9 @@ export class HeldTokens {
   }
 
   /** Whether so many tokens of dimension `d` alone are there at `now`. */
-  isThere(d: number, tokens: number, rates: Amounts, now: number): boolean {
-    const amounts = rates.map((_, index) => (index === d ? tokens : 0));
-    return (this.dueAt(amounts, rates) ?? Infinity) <= now;
+  isThere(d: number, tokens: number, now: number): boolean {
+    const amounts = Array.from({ length: d + 1 }, (_, index) => (index === d ? tokens : 0));
+    return (this.dueAt(amounts) ?? Infinity) <= now;
   }
 
   /** When the last of all is there; -Infinity when none is held. */
@@ -69,21 +71,21 @@ export class HeldTokens {
   }
 
   /** Notes anew when the tokens are there of the reservations that the store still knows. */
-  reschedule(reservations: readonly Reservation[], now: number): void {
+  reschedule(reservations: readonly Reservation[], rates: Amounts, now: number): void {
     for (const held of this.#held) {
       const known = reservations.find(({ id }) => id === held.id);
-      if (known !== undefined) Object.assign(held, timesOf(known, now));
+      if (known !== undefined) Object.assign(held, timesOf(known, now), { rates });
     }
   }
 
   /** Forgets all but the first `amounts`. @returns What is to go back: of each reservation its number, and tokens. */
-  keep(amounts: Amounts, rates: Amounts): number[] {
+  keep(amounts: Amounts): number[] {
     const left: number[] = [];
     for (const { held, first } of this.#split(amounts)) {
       const surplus = difference(held.rest, first);
       held.rest = first;
       // Those that stay are the first of it.
-      held.readyAt = held.readyAt.map((at, d) => at - ((surplus[d] ?? NaN) * 1000) / (rates[d] ?? NaN));
+      held.readyAt = held.readyAt.map((at, d) => at - ((surplus[d] ?? NaN) * 1000) / (held.rates[d] ?? NaN));
       if (surplus.some((tokens) => tokens > 0)) left.push(held.id, ...surplus);
     }
     this.#dropEmpty();

@@ -50,7 +50,7 @@ export class RedisMeter<C> implements Meter<C> {
 
   tryTake(cost: C, now: number): boolean {
     const amounts = this.#plan.amountsOf(cost);
-    const dueAt = this.#held.dueAt(amounts, this.#heard.rates);
+    const dueAt = this.#held.dueAt(amounts);
     if (dueAt === undefined || dueAt > now || !this.#plan.own.tryTake(cost, now)) return false;
     this.#held.use(amounts);
     this.#isTaking = true;
@@ -61,7 +61,7 @@ export class RedisMeter<C> implements Meter<C> {
   headWaitMs(head: C, now: number): number {
     const { own, amountsOf } = this.#plan;
     if (this.#hasSurplus) this.#returnSurplus(now);
-    const heldAt = this.#held.dueAt(amountsOf(head), this.#heard.rates) ?? Infinity;
+    const heldAt = this.#held.dueAt(amountsOf(head)) ?? Infinity;
     const dueAt = Math.max(heldAt, now + own.headWaitMs(head, now));
     const askAt = this.#isAsking ? Infinity : this.#askAt(now);
     if (askAt > now || dueAt <= now) return Math.max(0, Math.min(dueAt, askAt) - now);
@@ -170,7 +170,8 @@ export class RedisMeter<C> implements Meter<C> {
     const hold = (answer: Answer): void => {
       const now = clock.now();
       this.#tripMs = now - sentAt;
-      for (const reservation of answer.reservations) this.#held.add(reservation, amounts, now);
+      for (const reservation of answer.reservations)
+        this.#held.add(reservation, amounts, this.#heard.rates, now);
       // Some may have left in the meantime, or all.
       this.#keep(servedOf(this.#costs(), this.#held).sum);
     };
@@ -179,7 +180,7 @@ export class RedisMeter<C> implements Meter<C> {
 
   #look(): void {
     const hear = ({ reservations }: Answer): void => {
-      this.#held.reschedule(reservations, this.#plan.clock.now());
+      this.#held.reschedule(reservations, this.#heard.rates, this.#plan.clock.now());
     };
     // What the store has put forward, and this process does not know of, nobody may have.
     const forget = (): void => {
@@ -226,15 +227,13 @@ export class RedisMeter<C> implements Meter<C> {
 
   #returnSurplus(now: number): void {
     this.#hasSurplus = false;
-    const isThere = (d: number, tokens: number): boolean =>
-      this.#held.isThere(d, tokens, this.#heard.rates, now);
+    const isThere = (d: number, tokens: number): boolean => this.#held.isThere(d, tokens, now);
     const capacities = this.#plan.buckets.map(({ capacity }) => capacity);
     this.#keep(keepable(this.#costs.bind(this), this.#held, capacities, isThere));
   }
 
   /** Keeps the first `amounts` of what is held, and gives back the rest. */
   #keep(amounts: Amounts): void {
-    const { rates, epoch } = this.#heard;
-    this.giveBack(epoch, this.#held.keep(amounts, rates));
+    this.giveBack(this.#heard.epoch, this.#held.keep(amounts));
   }
 }
