@@ -119,13 +119,15 @@ export abstract class RedisLineLimiter<C, R> implements Disposable {
     if (this.isFree(cost)) return true;
     if (this.#line.queued > 0) return false;
     const amounts = this.#amountsOf(cost);
-    const { taken } = await this.tell("take", amounts, (late) => {
-      if (late.taken !== undefined) this.#meter.giveBack(late.epoch, [late.taken, ...amounts]);
-    });
-    if (taken === undefined) return false;
-    for (const [d, bucket] of this.buckets.entries()) {
-      bucket.charge(amounts[d] ?? NaN, this.#clock.now());
-      bucket.taken += amounts[d] ?? NaN;
+    const giveBack = ({ epoch, taken }: Answer): void => {
+      if (taken !== undefined) this.#meter.giveBack(epoch, [taken, ...amounts]);
+    };
+    const answer = await this.tell("take", amounts, giveBack);
+    if (answer.taken === undefined) return false;
+    // More than this process may have by itself: answers that were late differently, or a store that has lost its state.
+    if (!this.#own.tryTake(cost, this.#clock.now())) {
+      giveBack(answer);
+      return false;
     }
     this.#line.noteGranted(cost);
     return true;
