@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import { type Clock, MAX_DELAY_MS } from "../clock.js";
 import { InvalidArgumentError } from "../errors.js";
 import { requireFinite, requireName } from "../internal/checks.js";
 import { type RateOptions, type RateSettings, resolveRate } from "../rate-limit/bucket/rated-bucket.js";
@@ -50,7 +50,7 @@ export function resolveOptions<L extends object>(options: StoreOptions<L>): Redi
     line,
     clock: line.clock,
     send: senderOf(client),
-    timeoutMs: requireFinite("storeTimeoutMs", storeTimeoutMs, 1, "milliseconds"),
+    timeoutMs: Math.min(MAX_DELAY_MS, requireFinite("storeTimeoutMs", storeTimeoutMs, 1, "milliseconds")),
     onStoreError: requirePolicy(onStoreError),
   };
 }

@@ -1,4 +1,6 @@
+import { setTimeout as pass } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { systemClock } from "../../../src/clock.js";
 import { RedisRateLimiter, type RedisRateLimiterOptions } from "../../../src/redis/index.js";
 import { ManualClock } from "../../../src/testing/index.js";
 import { FakeRedis } from "../../support/redis-fake-store.js";
@@ -20,6 +22,12 @@ function limiterOf(options: Partial<RedisRateLimiterOptions> = {}): RedisRateLim
     clock,
     ...options,
   });
+}
+
+/** Answers a few milliseconds late, in real time. */
+async function late(args: string[]): Promise<unknown> {
+  await pass(5);
+  return redis.send(args);
 }
 
 /** How a call ends in `ms`: the code of its error, "granted", or "waits". */
@@ -62,6 +70,11 @@ describe("numbers at the end of their range", () => {
     expect(await endOf(call, 2000)).toBe("waits");
     await limiter.resume();
     expect(await endOf(call, 100)).toBe("granted");
+  });
+
+  test("the longest deadline is none that a timer cannot keep", async () => {
+    const limiter = limiterOf({ clock: systemClock, client: late, storeTimeoutMs: Number.MAX_VALUE });
+    await expect(limiter.tryAcquire()).resolves.toBe(true);
   });
 
   test.each([Number.MIN_VALUE, 1e-300])("at %p a second the first goes, the next waits", async (rate) => {
