@@ -28,21 +28,16 @@ export function failWithConnection(client: object, call: () => Promise<unknown>)
 
 function endedBy(calls: Set<() => void>, call: () => Promise<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    const answered = call();
     const fail = (): void => {
       calls.delete(fail);
       reject(new Error("The connection was lost before the answer came."));
     };
     calls.add(fail);
-    call().then(
-      (answer) => {
-        calls.delete(fail);
-        resolve(answer);
-      },
-      (error: unknown) => {
-        calls.delete(fail);
-
-        reject(error);
-      },
-    );
+    const end = (): void => {
+      calls.delete(fail);
+      resolve(answered);
+    };
+    answered.then(end, end);
   });
 }
