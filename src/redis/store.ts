@@ -118,7 +118,8 @@ export class Store {
 }
 
 function isUnknownScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("NOSCRIPT");
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return typeof message === "string" && message.startsWith("NOSCRIPT");
 }
 
 function answerOf(reply: unknown, rates: readonly RateSettings[], isTaking: boolean): Answer {
