@@ -106,7 +106,7 @@ export class Store {
   async #run(command: Command, args: Arguments): Promise<Answer> {
     const { send, rates } = this.#plan;
     const rest = ["1", this.#plan.key, command, ...this.#given, ...args.map(String)];
-    const read = (reply: unknown): Answer => answerOf(reply, rates, command === "take");
+    const read = (reply: unknown): Answer => answerOf(reply, rates, command);
     try {
       return read(await send(["EVALSHA", SCRIPT_SHA, ...rest]));
     } catch (error) {
@@ -122,16 +122,18 @@ function isUnknownScript(error: unknown): boolean {
   return typeof message === "string" && message.startsWith("NOSCRIPT");
 }
 
-function answerOf(reply: unknown, rates: readonly RateSettings[], isTaking: boolean): Answer {
+const OTHER = "The answer is not that of the script.";
+
+function answerOf(reply: unknown, rates: readonly RateSettings[], command: Command): Answer {
+  const isTaking = command === "take";
   const dimensions = rates.length;
   const foundAt = 2 + 3 * dimensions;
-  if (!Array.isArray(reply) || reply.length < foundAt)
-    throw new TypeError("The answer is not that of the script.");
+  if (!Array.isArray(reply) || reply.length < foundAt) throw new TypeError(OTHER);
   const textAt = (index: number): string => String(reply[index]);
   const numberAt = (index: number): number => {
     const number = Number(reply[index]);
     // A time that is no number would hold those in line for ever.
-    if (!Number.isFinite(number)) throw new TypeError("The answer is not that of the script.");
+    if (!Number.isFinite(number)) throw new TypeError(OTHER);
     return number;
   };
   const buckets = rates.map((given, d): StoredBucket => {
@@ -146,9 +148,12 @@ function answerOf(reply: unknown, rates: readonly RateSettings[], isTaking: bool
     const readyMs = rates.map((_, d) => numberAt(at + 2 + d) / 1000);
     reservations.push({ id: numberAt(at), startMs: numberAt(at + 1) / 1000, readyMs });
   }
+  const pausedForMs = numberAt(1) / 1000;
+  // Or the head would be asked for again at once, and again.
+  if (command === "reserve" && pausedForMs === 0 && reservations.length === 0) throw new TypeError(OTHER);
   return {
     epoch: textAt(0),
-    pausedForMs: numberAt(1) / 1000,
+    pausedForMs,
     buckets,
     reservations,
     taken: isTaking && reply.length > foundAt ? numberAt(foundAt) : undefined,

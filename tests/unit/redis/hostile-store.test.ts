@@ -54,6 +54,7 @@ describe("an answer that is not that of the script", () => {
     ["a level that is no number", ["e", "0", "", "", "nan", "1", "0", "0"]],
     ["a rate that is no number", ["e", "0", "q", "1", "1", "1", "0", "0"]],
     ["a due time that is no number", ["e", "0", "", "", "1", "1", "0", "zz"]],
+    ["no reservation, and no pause", ["e", "0", "", "", "1"]],
     ["a due time that is not there", ["e", "0", "", "", "1", "1", "0"]],
   ])("%s: the call fails, and nobody waits without an end", async (_, reply) => {
     const limiter = limiterOf({ client: () => Promise.resolve(reply), onStoreError: "throw" });

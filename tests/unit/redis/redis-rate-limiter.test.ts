@@ -492,7 +492,6 @@ describe("when the store fails", () => {
     const client = (args: string[]): Promise<unknown> => {
       seen.push(args[0] ?? "");
       // Of a client of another realm, whose errors are no Error here.
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- see above
       if (seen.length === 1) return Promise.reject({ message: "NOSCRIPT No matching script." });
       return seen.length === 2 ? redis.send(args) : Promise.reject(new Error("LOADING"));
     };
