@@ -101,7 +101,8 @@ describeWithRedis("cases", () => {
     });
 
     test("b: a bucket that takes a day to fill is not forgotten after a minute", async () => {
-      const limiter = limiterOf({ maxRowsPerSecond: 1 / 86_400 });
+      const rate = { maxRowsPerSecond: 1 / 86_400 };
+      const limiter = limiterOf(rate);
       await limiter.acquire();
       const age = async (seconds: number): Promise<void> => {
         await redis.pexpire(KEY, (await redis.pttl(KEY)) - seconds * 1000);
@@ -111,7 +112,9 @@ describeWithRedis("cases", () => {
       await age(61);
       expect(await limiter.tryAcquire()).toBe(false);
       await age(86_400 - 60.5);
-      expect(await limiter.tryAcquire()).toBe(true);
+      // For the clock of its process that day has not passed.
+      expect(await limiter.tryAcquire()).toBe(false);
+      expect(await limiterOf(rate).tryAcquire()).toBe(true);
     });
 
     test("c: one that was taken away is there again after the next call", async () => {
