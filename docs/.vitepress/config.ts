@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { apiSidebar } from "./api-pages.js";
 import { deadLinks } from "./dead-links.js";
@@ -6,6 +7,8 @@ import { writeLlms } from "./llms.js";
 import { GROUPS, pageFaults, titleOf, TOP } from "./pages.js";
 import { slugOf } from "./slug.js";
 
+const SOURCES = fileURLToPath(new URL("../../src/", import.meta.url));
+
 const title = "tidegate";
 const description = "One rate limit that a whole async pipeline draws from, without passing it around.";
 
@@ -13,8 +16,12 @@ export default defineConfig({
   title,
   description,
   head: [["link", { rel: "icon", type: "image/svg+xml", href: "/logo.svg" }]],
-  // The index of the local search is one file.
-  vite: { build: { chunkSizeWarningLimit: 2_000 } },
+  vite: {
+    // The index of the local search is one file.
+    build: { chunkSizeWarningLimit: 2_000 },
+    // What the playground runs is the library as it stands here.
+    resolve: { alias: [{ find: /^tidegate\/(rate-limit|testing)$/, replacement: `${SOURCES}$1/index.ts` }] },
+  },
   markdown: {
     anchor: { slugify: slugOf },
     config: leavingLinks,

@@ -15,7 +15,7 @@ export interface Group {
 
 /** Every page that people have written, but for the home page. One that is missing here, or there, fails the build. */
 export const GROUPS: readonly Group[] = [
-  { title: "Start", pages: ["getting-started"] },
+  { title: "Start", pages: ["getting-started", "playground"] },
   { title: "Concepts", pages: ["concepts/context", "concepts/lifespan", "concepts/fn", "concepts/budget"] },
   {
     title: "Guides",

@@ -1,0 +1,159 @@
+import { describe, expect, test } from "@jest/globals";
+import { arrivalsOf, MOST_REQUESTS } from "../../docs/.vitepress/theme/playground/arrivals.js";
+import {
+  fromQuery,
+  initialSettings,
+  type Settings,
+  SLIDERS,
+  toQuery,
+} from "../../docs/.vitepress/theme/playground/settings.js";
+import { simulate } from "../../docs/.vitepress/theme/playground/simulate.js";
+import { exactRun } from "../support/playground-exact.js";
+
+const settingsOf = (changes: Partial<Settings>): Settings => ({ ...initialSettings(), ...changes });
+
+describe("the settings in the address", () => {
+  test("come back as they were", () => {
+    const settings = settingsOf({ rate: 12.5, arrivals: "poisson", second: true, tokens2: 900, seed: 7 });
+    expect(fromQuery(toQuery(settings))).toEqual(settings);
+  });
+
+  test("are only those that differ from the first ones", () => {
+    expect(toQuery(initialSettings())).toBe("");
+    expect(toQuery(settingsOf({ rate: 12.5, second: true }))).toBe("?rate=12.5&second=on");
+  });
+
+  test.each([
+    ["no number", "rate=fast"],
+    ["nothing", "rate="],
+    ["below the least", "rate=0"],
+    ["above the most", "rate=201"],
+    ["between two steps", "rate=12.3"],
+    ["no finite number", "rate=Infinity"],
+    ["no kind of arrivals", "arrivals=toString"],
+    ["neither on nor off", "second=1"],
+    ["an unknown name", "__proto__=5"],
+  ])("that are %s stand at their first value, and the rest is kept", (_, broken) => {
+    expect(fromQuery(`?${broken}&burst=2`)).toEqual(settingsOf({ burst: 2 }));
+  });
+
+  test("start at values that the sliders can show", () => {
+    for (const { min, max, step, initial } of Object.values(SLIDERS)) {
+      expect(initial).toBeGreaterThanOrEqual(min);
+      expect(initial).toBeLessThanOrEqual(max);
+      expect(Number.isInteger((initial - min) / step)).toBe(true);
+      expect(Number.isInteger((max - min) / step)).toBe(true);
+    }
+  });
+});
+
+describe("the arrivals", () => {
+  test("come steadily, up to the end of the duration and not at it", () => {
+    const { times, cut } = arrivalsOf(settingsOf({ perSecond: 4, duration: 10 }));
+    expect(times).toHaveLength(40);
+    expect([times[0], times[1], times.at(-1)]).toEqual([0, 250, 9750]);
+    expect(cut).toBe(false);
+  });
+
+  test("come in bursts", () => {
+    const { times } = arrivalsOf(settingsOf({ arrivals: "burst", count: 2, every: 10, duration: 30 }));
+    expect(times).toEqual([0, 0, 10_000, 10_000, 20_000, 20_000]);
+  });
+
+  test("come as a fan-out, all at once", () => {
+    expect(arrivalsOf(settingsOf({ arrivals: "fan-out", count: 3 })).times).toEqual([0, 0, 0]);
+  });
+
+  test("come at random, the same for a seed, at the rate that was asked, with gaps that vary as much as they are long", () => {
+    const settings = settingsOf({ arrivals: "poisson", perSecond: 5, duration: 3000 });
+    const { times } = arrivalsOf(settings);
+    expect(arrivalsOf(settings).times).toEqual(times);
+    expect(arrivalsOf({ ...settings, seed: 2 }).times).not.toEqual(times);
+    expect(times.length / 3000).toBeCloseTo(5, 0);
+    const gaps = times.map((time, index) => time - (times[index - 1] ?? 0));
+    const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+    const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length;
+    expect(Math.min(...gaps)).toBeGreaterThan(0);
+    expect(Math.sqrt(variance) / mean).toBeCloseTo(1, 1);
+  });
+
+  test("are cut when there are too many, and not when there are just as many as may be", () => {
+    const { times, cut } = arrivalsOf(settingsOf({ perSecond: 400, duration: 60 }));
+    expect([times.length, cut]).toEqual([MOST_REQUESTS, true]);
+    const full = arrivalsOf(settingsOf({ perSecond: 400, duration: 50 }));
+    expect([full.times.length, full.cut]).toEqual([MOST_REQUESTS, false]);
+  });
+});
+
+describe("a run", () => {
+  const twice = { second: true, rate2: 1000, burst2: 2, tokens2: 150 };
+  test.each<[string, Partial<Settings>]>([
+    ["more requests than the rate carries", { perSecond: 60, duration: 10 }],
+    ["a rate that no double holds the gaps of", { rate: 3, burst: 0, perSecond: 4, duration: 20 }],
+    ["bursts", { arrivals: "burst", count: 90, every: 3, duration: 10 }],
+    ["random arrivals", { arrivals: "poisson", rate: 20, perSecond: 18, duration: 20, burst: 0.5 }],
+    ["a fan-out", { arrivals: "fan-out", count: 200 }],
+    ["requests above the bucket", { arrivals: "poisson", rate: 20, burst: 0.5, tokens: 35, perSecond: 1 }],
+    ["a pause", { perSecond: 40, duration: 20, pauseAt: 4, pauseFor: 5 }],
+    ["a pause from the start", { perSecond: 40, duration: 10, pauseAt: 0, pauseFor: 2 }],
+    ["a pause of a fan-out", { arrivals: "fan-out", count: 200, pauseAt: 2, pauseFor: 5 }],
+    ["two dimensions", { ...twice, perSecond: 9, duration: 20 }],
+    ["two dimensions and a pause", { ...twice, arrivals: "fan-out", count: 99, pauseAt: 2, pauseFor: 5 }],
+  ])("grants as the exact model does: %s", async (_, changes) => {
+    const settings = settingsOf(changes);
+    const run = await simulate(settings);
+    const exact = exactRun(settings, run.arrivals);
+    const { times } = arrivalsOf(settings);
+    expect(run.arrivals).toHaveLength(times.length);
+    for (const [id, at] of run.arrivals.entries()) expect(at).toBeCloseTo(times[id] ?? NaN, 6);
+    expect(run.grants).toHaveLength(times.length);
+    for (const [id, at] of run.grants.entries()) expect(at).toBeCloseTo(exact.grants[id] ?? NaN, 5);
+    expect(run.numbers.mostInLine).toBe(exact.mostInLine);
+    for (const excess of run.numbers.excess) expect(excess).toBeLessThan(1e-6);
+  });
+
+  test("tells the numbers: 500 at once under 50 a second", async () => {
+    const { numbers, endMs, cut } = await simulate(settingsOf({ arrivals: "fan-out", count: 500 }));
+    expect(numbers.requests).toBe(500);
+    expect(numbers.doneMs).toBeCloseTo(9000, 6);
+    expect(numbers.worstWaitMs).toBeCloseTo(9000, 6);
+    expect(numbers.medianWaitMs).toBeCloseTo(4010, 6); // between the 250th and the 251st
+    expect(numbers.utilisation).toEqual([expect.closeTo(1, 9)]);
+    expect(numbers.excess).toEqual([expect.closeTo(0, 6)]);
+    expect(numbers.mostInLine).toBe(450);
+    expect(endMs).toBeGreaterThanOrEqual(9000);
+    expect(endMs).toBeLessThan(9100);
+    expect(cut).toBe(false);
+  });
+
+  test("lasts as long as requests come, and reads the bucket all the time", async () => {
+    const { numbers, readings, endMs } = await simulate(settingsOf({ perSecond: 1, rate: 5, duration: 10 }));
+    expect(endMs).toBeCloseTo(10_000, 0);
+    expect(numbers.utilisation).toEqual([expect.closeTo(10 / (5 + 5 * 9), 9)]);
+    expect(numbers.mostInLine).toBe(0);
+    const lowest = Math.min(...readings.map(({ tokens }) => tokens[0] ?? NaN));
+    const highest = Math.max(...readings.map(({ tokens }) => tokens[0] ?? NaN));
+    expect([lowest, highest]).toEqual([4, 5]);
+    expect(readings.map(({ at }) => at)).toEqual(readings.map(({ at }) => at).sort((a, b) => a - b));
+  });
+
+  test("of no request at all has numbers too", async () => {
+    const settings = settingsOf({ arrivals: "poisson", perSecond: 0.5, duration: 10 });
+    const seed = Array.from({ length: 10_000 }, (_, index) => index + 1).find(
+      (one) => arrivalsOf({ ...settings, seed: one }).times.length === 0,
+    );
+    const { numbers } = await simulate({ ...settings, seed: seed ?? 0 });
+    expect(numbers).toMatchObject({ requests: 0, doneMs: 0, worstWaitMs: 0, medianWaitMs: 0, mostInLine: 0 });
+  });
+
+  test("ends when what it breathes with throws", async () => {
+    const outdated = new Error("outdated");
+    let breaths = 0;
+    const run = simulate(initialSettings(), () => {
+      breaths += 1;
+      return breaths === 3 ? Promise.reject(outdated) : undefined;
+    });
+    await expect(run).rejects.toBe(outdated);
+    expect(breaths).toBe(3);
+  });
+});
