@@ -1,5 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
 import { arrivalsOf, MOST_REQUESTS } from "../../docs/.vitepress/theme/playground/arrivals.js";
+import { figuresOf } from "../../docs/.vitepress/theme/playground/figures.js";
+import { timeText } from "../../docs/.vitepress/theme/playground/format.js";
+import { LatestRun } from "../../docs/.vitepress/theme/playground/latest-run.js";
+import { numbersOf } from "../../docs/.vitepress/theme/playground/numbers.js";
+import { plotOf } from "../../docs/.vitepress/theme/playground/plot.js";
+import { thinned, ticksTo } from "../../docs/.vitepress/theme/playground/scale.js";
 import {
   fromQuery,
   initialSettings,
@@ -7,7 +13,7 @@ import {
   SLIDERS,
   toQuery,
 } from "../../docs/.vitepress/theme/playground/settings.js";
-import { simulate } from "../../docs/.vitepress/theme/playground/simulate.js";
+import { type Run, simulate } from "../../docs/.vitepress/theme/playground/simulate.js";
 import { exactRun } from "../support/playground-exact.js";
 
 const settingsOf = (changes: Partial<Settings>): Settings => ({ ...initialSettings(), ...changes });
@@ -26,6 +32,7 @@ describe("the settings in the address", () => {
   test.each([
     ["no number", "rate=fast"],
     ["nothing", "rate="],
+    ["nothing, where nought can be", "pauseAt="],
     ["below the least", "rate=0"],
     ["above the most", "rate=201"],
     ["between two steps", "rate=12.3"],
@@ -82,6 +89,97 @@ describe("the arrivals", () => {
     expect([times.length, cut]).toEqual([MOST_REQUESTS, true]);
     const full = arrivalsOf(settingsOf({ perSecond: 400, duration: 50 }));
     expect([full.times.length, full.cut]).toEqual([MOST_REQUESTS, false]);
+  });
+});
+
+describe("the latest run", () => {
+  const hour = settingsOf({ perSecond: 5, duration: 3600 });
+
+  test("ends the one before", async () => {
+    const latest = new LatestRun();
+    const ended: string[] = [];
+    const first = latest.of(hour).finally(() => ended.push("first"));
+    const second = latest.of(settingsOf({ arrivals: "fan-out" })).finally(() => ended.push("second"));
+    expect(await first).toBeUndefined();
+    expect((await second)?.numbers.requests).toBe(500);
+    expect(ended).toEqual(["first", "second"]);
+  });
+
+  test("ends when it is stopped, and gives the page its turn until then", async () => {
+    const latest = new LatestRun();
+    const run = latest.of(hour);
+    setTimeout(() => {
+      latest.stop();
+    });
+    expect(await run).toBeUndefined();
+  });
+});
+
+describe("what people read", () => {
+  test.each([
+    [0, "0 ms"],
+    [12.3456, "12.35 ms"],
+    [1000, "1 s"],
+    [9000.0000004, "9 s"],
+    [119_000, "119 s"],
+    [4_498_500, "74.98 min"],
+    [7_200_000, "2 h"],
+  ])("the time %d ms is %s", (ms, text) => {
+    expect(timeText(ms)).toBe(text);
+  });
+
+  test("the numbers of two dimensions, and of a bound that was passed", async () => {
+    const run = await simulate(settingsOf({ arrivals: "fan-out", second: true }));
+    const textOf = (name: string, of: Run): string | undefined =>
+      figuresOf(of).find((figure) => figure.name === name)?.text;
+    // 500 requests of 200 tokens under 5000 + 5000 a second: 25 at once, the last after 19 s.
+    expect(textOf("done", run)).toBe("19 s");
+    expect(textOf("utilisation", run)).toBe("50% and 100%");
+    expect(textOf("bound", run)).toBe("never");
+    const passed = numbersOf(run.dimensions, [0, 0], [0, 0], 0);
+    const tooMany = Array.from({ length: 53 }, () => 1000);
+    expect(passed.excess).toEqual([2 - 50, 400 - 5000]);
+    const numbers = numbersOf([run.dimensions[0]], tooMany, tooMany, 0);
+    expect(textOf("bound", { ...run, numbers })).toBe("by 3 tokens");
+  });
+
+  test.each([
+    [1.08, [0, 0.5, 1]],
+    [1944, [0, 500, 1000, 1500]],
+    [35, [0, 10, 20, 30]],
+  ])("the axis up to %d has its marks at %j", (most, ticks) => {
+    expect(ticksTo(most)).toEqual(ticks);
+  });
+});
+
+describe("the plot", () => {
+  test("leaves out points of a column but the first, the lowest, the highest and the last", () => {
+    const points = [3, 5, 4, 1, 2, 9].map((y, index) => ({ x: index / 5, y }));
+    expect(thinned(points, 1).map(({ y }) => y)).toEqual([3, 5, 1, 2, 9]);
+    expect(thinned([], 1)).toEqual([]);
+  });
+
+  test("stays small, and inside of its frame", async () => {
+    const run = await simulate(settingsOf({ perSecond: 200, rate: 150, duration: 100 }));
+    const plot = plotOf(run, 390);
+    const curves = plot.panels.flatMap((panel) =>
+      panel.curves.filter(({ name }) => name !== "bound").map((curve) => ({ panel, curve })),
+    );
+    expect(curves).toHaveLength(4);
+    for (const { panel, curve } of curves) {
+      const places = [...curve.path.matchAll(/[ML](\S+) ([^ML]+)/g)].map(([, x, y]) => [
+        Number(x),
+        Number(y),
+      ]);
+      expect(places.length).toBeGreaterThan(100);
+      expect(places.length).toBeLessThan(390 * 4);
+      for (const [x = NaN, y = NaN] of places) {
+        expect(x).toBeGreaterThanOrEqual(plot.left - 0.1);
+        expect(x).toBeLessThanOrEqual(plot.right + 0.1);
+        expect(y).toBeGreaterThanOrEqual(panel.top);
+        expect(y).toBeLessThanOrEqual(panel.top + panel.height + 0.1);
+      }
+    }
   });
 });
 

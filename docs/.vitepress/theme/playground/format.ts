@@ -27,5 +27,5 @@ export function numberText(value: number): string {
 }
 
 export function percentText(part: number): string {
-  return `${(part * 100).toLocaleString("en", { maximumFractionDigits: 1 })} %`;
+  return `${(part * 100).toLocaleString("en", { maximumFractionDigits: 1 })}%`;
 }

@@ -37,7 +37,7 @@ export interface Plot {
 
 const LEFT = 48;
 const RIGHT = 12;
-const TITLE = 30;
+const TITLE = 34;
 const AXIS = 28;
 
 /** @param width - Pixels that there are. */
@@ -94,9 +94,9 @@ function contentsOf(run: Run): Content[] {
       height: 200,
       most: Math.max(1, numbers.requests) * 1.08,
       curves: [
-        { name: "bound", label: "bound: burst + rate × time", points: boundPoints(run) },
         { name: "arrivals", label: "arrived", points: countPoints(arrivals, endMs) },
         { name: "grants", label: "granted", points: countPoints(grants, endMs) },
+        { name: "bound", label: "bound: burst + rate × time", points: boundPoints(run) },
       ],
     },
     {

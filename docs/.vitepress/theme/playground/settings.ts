@@ -16,16 +16,16 @@ export interface Slider {
 export const SLIDERS = {
   rate: { label: "Rate", unit: "tokens/s", min: 0.5, max: 200, step: 0.5, initial: 50 },
   burst: { label: "Burst window", unit: "s", min: 0, max: 60, step: 0.5, initial: 1 },
-  tokens: { label: "Tokens per request", unit: "tokens", min: 1, max: 500, step: 1, initial: 1 },
-  perSecond: { label: "Requests a second", unit: "per s", min: 0.5, max: 400, step: 0.5, initial: 60 },
-  count: { label: "Requests at once", unit: "requests", min: 1, max: 5000, step: 1, initial: 500 },
+  tokens: { label: "Tokens per request", unit: "", min: 1, max: 500, step: 1, initial: 1 },
+  perSecond: { label: "Requests a second", unit: "", min: 0.5, max: 400, step: 0.5, initial: 60 },
+  count: { label: "Requests at once", unit: "", min: 1, max: 5000, step: 1, initial: 500 },
   every: { label: "A burst every", unit: "s", min: 1, max: 120, step: 1, initial: 10 },
   seed: { label: "Seed", unit: "", min: 1, max: 1000, step: 1, initial: 1 },
   pauseAt: { label: "Pause begins at", unit: "s", min: 0, max: 3600, step: 1, initial: 5 },
   pauseFor: { label: "Pause lasts", unit: "s", min: 0, max: 120, step: 1, initial: 0 },
-  rate2: { label: "Second rate", unit: "tokens/s", min: 10, max: 20_000, step: 10, initial: 5000 },
-  burst2: { label: "Second burst window", unit: "s", min: 0, max: 60, step: 0.5, initial: 1 },
-  tokens2: { label: "Second tokens per request", unit: "tokens", min: 1, max: 5000, step: 1, initial: 200 },
+  rate2: { label: "Rate", unit: "tokens/s", min: 10, max: 20_000, step: 10, initial: 5000 },
+  burst2: { label: "Burst window", unit: "s", min: 0, max: 60, step: 0.5, initial: 1 },
+  tokens2: { label: "Tokens per request", unit: "", min: 1, max: 5000, step: 1, initial: 200 },
   duration: { label: "Requests come for", unit: "s", min: 10, max: 3600, step: 10, initial: 30 },
 } as const satisfies Record<string, Slider>;
 
