@@ -105,6 +105,14 @@ describe("the latest run", () => {
     expect(ended).toEqual(["first", "second"]);
   });
 
+  test("is the only one that has a result, also of runs that are over in one go", async () => {
+    const latest = new LatestRun();
+    const one = settingsOf({ arrivals: "fan-out", count: 1 });
+    const [first, second] = await Promise.all([latest.of(one), latest.of(one)]);
+    expect(first).toBeUndefined();
+    expect(second?.numbers.requests).toBe(1);
+  });
+
   test("ends when it is stopped, and gives the page its turn until then", async () => {
     const latest = new LatestRun();
     const run = latest.of(hour);
@@ -147,12 +155,24 @@ describe("what people read", () => {
     [1.08, [0, 0.5, 1]],
     [1944, [0, 500, 1000, 1500]],
     [35, [0, 10, 20, 30]],
+    [7, [0, 2, 4, 6]],
   ])("the axis up to %d has its marks at %j", (most, ticks) => {
     expect(ticksTo(most)).toEqual(ticks);
   });
 });
 
 describe("the plot", () => {
+  test("draws the least of the bounds, and grants below arrivals", async () => {
+    const run = await simulate(settingsOf({ arrivals: "fan-out", second: true }));
+    const [panel] = plotOf(run, 640).panels;
+    const pathOf = (name: string): string => panel?.curves.find((curve) => curve.name === name)?.path ?? "";
+    const startOf = (name: string): number => Number(/^M\S+ ([^L]+)/.exec(pathOf(name))?.[1]);
+    const foot = (panel?.top ?? NaN) + (panel?.height ?? NaN);
+    // 25 of 500 at the start: the second dimension is short.
+    expect(startOf("bound")).toBeCloseTo(foot - (25 / 540) * (panel?.height ?? NaN), 0);
+    expect(pathOf("grants")).not.toBe(pathOf("arrivals"));
+  });
+
   test("leaves out points of a column but the first, the lowest, the highest and the last", () => {
     const points = [3, 5, 4, 1, 2, 9].map((y, index) => ({ x: index / 5, y }));
     expect(thinned(points, 1).map(({ y }) => y)).toEqual([3, 5, 1, 2, 9]);
