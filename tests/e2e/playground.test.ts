@@ -4,7 +4,8 @@ import { arrivalsOf } from "../../docs/.vitepress/theme/playground/arrivals.js";
 import { numberText, timeText } from "../../docs/.vitepress/theme/playground/format.js";
 import { fromQuery } from "../../docs/.vitepress/theme/playground/settings.js";
 import { buildSite, SiteServer } from "../support/built-site.js";
-import { describeWithChromium, launchChromium } from "../support/chromium.js";
+import { describeWithChromium } from "../support/chromium.js";
+import { launchChromium } from "../support/launch-chromium.js";
 import { exactRun } from "../support/playground-exact.js";
 
 /** What the page must say of a setting, by the exact model. */

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { bundleSuites, portableSuites } from "./bundle.mjs";
+import { launchChromium } from "../support/launch-chromium.ts";
 import { NODES } from "./versions.mjs";
 import { WORKSHOP } from "./workshop.mjs";
 
@@ -104,8 +105,7 @@ async function inWorkerd(suites) {
 }
 
 async function inChromium(suites) {
-  const { chromium } = await import("playwright-core");
-  const browser = await chromium.launch(chromiumOptions());
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     const failed = new Promise((_, reject) => page.once("pageerror", reject));
@@ -121,11 +121,4 @@ async function inChromium(suites) {
   } finally {
     await browser.close();
   }
-}
-
-function chromiumOptions() {
-  return {
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
-  };
 }
