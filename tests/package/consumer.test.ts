@@ -68,7 +68,7 @@ describe("loading", () => {
       import { createRequire } from "node:module";
       import { RedisRateLimiter } from "tidegate/redis";
       const { RedisRateLimiter: Other } = createRequire(import.meta.url)("tidegate/redis");
-      const client = async (args) => ["1.0", "5", "1", "4", "0", "1", "0"];
+      const client = async () => ["1.0", "0", "", "", "4", "1", "0", "0"];
       const granted = [];
       for (const Limiter of [RedisRateLimiter, Other]) {
         const limiter = new Limiter({ client, name: "search", maxRowsPerSecond: 5 });
