@@ -45,10 +45,14 @@ export function outlookOf(limiter: ProvidedLimiter, work: FunctionStats | undefi
 
 /**
  * The calls that have yet to draw, for each one that has drawn. So many times what was granted so far is to be granted
- * still. Calls in flight have drawn, those in line apart: to count by calls that have ended would promise too long a
- * time as long as more and more are in flight.
+ * still. Calls in flight have drawn, but for those in line, and those that wait for a slot of their function: so no more
+ * calls than the limiter has granted. To count by calls that have ended would promise too long a time as long as more and
+ * more are in flight.
  */
 function shareToCome(limiter: ProvidedLimiter, work: FunctionStats): number | undefined {
-  const drawn = endedCalls(work) + Math.max(0, work.inFlight - limiter.queued);
+  const ended = endedCalls(work);
+  const begun = ended + Math.max(0, work.inFlight - limiter.queued);
+  // One token may be for many calls: those that have ended have drawn in any case.
+  const drawn = Math.max(ended, Math.min(begun, limiter.granted));
   return drawn > 0 ? Math.max(0, (work.expected ?? 0) - drawn) / drawn : undefined;
 }

@@ -37,7 +37,17 @@ describe("the time left", () => {
   test("calls in flight that do not wait have drawn already", () => {
     // 250 granted, of which 100 are in flight: 750 calls still draw.
     const work = fnStats("f", { done: 150, inFlight: 400, expected: 1_000 });
-    expect(leftOf(limiter("l", { queued: 300 }, { grantedTokens: 250 }), work)).toBe(15_000);
+    expect(leftOf(limiter("l", { queued: 300, granted: 250 }, { grantedTokens: 250 }), work)).toBe(15_000);
+  });
+
+  test("calls in flight that wait for a slot of their function have not drawn", () => {
+    const work = fnStats("f", { done: 2, inFlight: 58, expected: 60 });
+    expect(leftOf(limiter("l", { granted: 10 }, { grantedTokens: 10 }), work)).toBe(1_000);
+  });
+
+  test("one token may be for many calls", () => {
+    const work = fnStats("f", { done: 100, expected: 200 });
+    expect(leftOf(limiter("l", { granted: 5 }, { grantedTokens: 5 }), work)).toBe(100);
   });
 
   test("others may wait in the same line", () => {
@@ -62,7 +72,7 @@ describe("the time left", () => {
     ["the tokens are none", fnStats("f", { done: 1, expected: 10 }), { grantedTokens: NaN }],
     ["the tokens are endless", fnStats("f", { done: 1, expected: 10 }), { grantedTokens: Infinity }],
   ])("is not known when %s", (_, work, dimension) => {
-    const outlook = outlookOf(limiter("l", {}, dimension), work);
+    const outlook = outlookOf(limiter("l", { granted: 10 }, dimension), work);
     expect(outlook).toBeDefined();
     expect(outlook?.leftMs).toBeUndefined();
   });
