@@ -54,7 +54,7 @@ console.log(`\n${((performance.now() - started) / 1000).toFixed(0)} s`);
 
 async function measureSharing() {
   const [results, { over, jitterMs, ...mine }] = await compareShared(SHARED, ROUNDS);
-  const [theirs] = ["calls"].map((key) => Math.min(...peers.map(({ label }) => results.get(label)[key])));
+  const theirs = Math.min(...peers.map(({ label }) => results.get(label).calls));
   const allowed = (SHARED.rate * (LATE_TIMER_MS + jitterMs)) / 1000;
   printTable("goals", [
     goal("tokens too many, worst window", over, allowed, 1, "most"),
